@@ -2,13 +2,14 @@
 //! the time that a call with the preset takes more than one with what it chooses.
 //!
 //! ```text
-//! choice [--known FILE] [--preset NAME] [--bounds 1e-2,1e-3] FIELD.f32:Z,Y,X[:MISSING] ...
+//! choice [--known FILE] [--preset NAME] [--bounds 1e-2,1e-3] [--device NAME] FIELD.f32:Z,Y,X[:MISSING] ...
 //! ```
 //!
 //! Fields are raw little-endian files of `f32` or, by their suffix, `f64`. Values equal to MISSING are read as NaN. Each
 //! field is measured whole and in cuts of itself: as a line, a plane, a box, in four dimensions, with a part missing,
 //! and one that is mostly constant. Candidates have chunks of the length that the choice would take for their sizes. FILE
-//! keeps the sizes of the candidates' streams between runs; they do not depend on the choice.
+//! keeps the sizes of the candidates' streams between runs; they do not depend on the choice. The device, the CPU without one,
+//! compresses fields of the host.
 
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::{Bound, Choice, Compressor, Device, Element, Extents, Layout, Preset, Shape, info};
@@ -31,6 +32,7 @@ struct Options {
     known: Known,
     preset: Preset,
     bounds: Vec<f64>,
+    device: Device,
 }
 
 /// Sizes of streams, by field, bound, codec and rank; a line of the file for each.
@@ -57,6 +59,7 @@ fn main() -> Outcome<()> {
         known: Known::read(None),
         preset: Preset::Small,
         bounds: vec![3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 3e-5],
+        device: Device::Cpu,
     };
     let mut files = Vec::new();
     // `cargo bench` adds `--bench`.
@@ -66,6 +69,7 @@ fn main() -> Outcome<()> {
         match argument.as_str() {
             "--known" => options.known = Known::read(Some(value()?)),
             "--preset" => options.preset = value()?.parse()?,
+            "--device" => options.device = value()?.parse()?,
             "--bounds" => {
                 let bounds = value()?;
                 options.bounds = bounds
@@ -248,10 +252,11 @@ impl<T: Element> Cut<T> {
         choice: impl Into<Choice>,
         bound: Bound,
         lengths: &[u64],
+        device: Device,
     ) -> Outcome<Compressor> {
         let compressor = Compressor::new(choice, bound)
             .extents(lengths)?
-            .device(Device::Cpu);
+            .device(device);
         let has_nan = self.values.iter().any(|value| value.to_f64().is_nan());
         match has_nan {
             true => Ok(compressor.fill(f64::NAN)?),
@@ -261,6 +266,7 @@ impl<T: Element> Cut<T> {
 
     fn measure(&self, options: &mut Options, rows: &mut Vec<Row>) -> Outcome<()> {
         let lengths: Vec<u64> = self.lengths.iter().map(|length| *length as u64).collect();
+        let device = options.device;
         for relative in &options.bounds {
             let bound = Bound::range(*relative)?;
             let mut best = (usize::MAX, String::new());
@@ -268,7 +274,7 @@ impl<T: Element> Cut<T> {
                 let name = format!("{} {}", layout.codec, layout.shape.rank());
                 let key = format!("{}|{:?}|{relative:e}|{name}", self.name, self.lengths);
                 let size = options.known.size(key, || {
-                    let compressor = self.compressor(layout.codec, bound, &lengths)?;
+                    let compressor = self.compressor(layout.codec, bound, &lengths, device)?;
                     let compressor = compressor.with_rank(layout.shape.rank())?;
                     let short = compressor.compress(&self.values)?.len();
                     let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
@@ -283,7 +289,7 @@ impl<T: Element> Cut<T> {
                 })?;
                 best = best.min((size, name));
             }
-            let automatic = self.compressor(options.preset, bound, &lengths)?;
+            let automatic = self.compressor(options.preset, bound, &lengths, device)?;
             let chosen = automatic.choose(&self.values)?;
             let stream = chosen.compress(&self.values)?;
             let [whole, compression] = timed([&automatic, &chosen], |compressor| {

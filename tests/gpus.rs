@@ -10,6 +10,7 @@ mod device_memory;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::container::header::HEADER_BYTES;
+use ferrosz::codec::tile::ChunkLength;
 use ferrosz::{
     Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Fill, Gpus,
     Part, Shape, Update,
@@ -51,6 +52,13 @@ fn bound(rng: &mut SmallRng) -> Bound {
     Bound::new(mode, value).expect("a bound")
 }
 
+/// The codecs of random cases.
+#[derive(Debug, Clone, Copy)]
+enum Family {
+    Blocks,
+    Tiles,
+}
+
 /// A field and its compressor.
 struct Case<T> {
     what: String,
@@ -59,16 +67,42 @@ struct Case<T> {
 }
 
 impl<T: FromBits> Case<T> {
+    fn of(family: Family, number: u64, rng: &mut SmallRng, elements: u64) -> Self {
+        match family {
+            Family::Blocks => Self::of_blocks(number, rng, elements),
+            Family::Tiles => Self::of_tiles(number, rng, elements),
+        }
+    }
+
     /// A random case of a codec of blocks, of at most so many elements.
     fn of_blocks(number: u64, rng: &mut SmallRng, elements: u64) -> Self {
         let codec = Codec::BLOCKS[number as usize % Codec::BLOCKS.len()];
         let mut case = Self::new(codec, number, rng, elements);
+        case.choose_rank(codec, rng);
+        case
+    }
+
+    /// A random case of a codec of tiles, of at most so many elements.
+    fn of_tiles(number: u64, rng: &mut SmallRng, elements: u64) -> Self {
+        let codecs: Vec<Codec> = (Codec::ALL.into_iter())
+            .filter(|codec| codec.tiles().is_some())
+            .collect();
+        let codec = codecs[number as usize % codecs.len()];
+        let mut case = Self::new(codec, number, rng, elements);
+        case.choose_rank(codec, rng);
+        let length = ChunkLength::ALL[rng.random_range(0..ChunkLength::ALL.len())];
+        case.compressor = case.compressor.chunk_length(length);
+        case.what += &format!(", {length:?}");
+        case
+    }
+
+    fn choose_rank(&mut self, codec: Codec, rng: &mut SmallRng) {
         let shape = Shape::ALL[rng.random_range(0..Shape::ALL.len())];
         if codec.takes(shape) && rng.random() {
-            let compressor = case.compressor.with_rank(shape.rank());
-            case.compressor = compressor.expect("a rank");
+            let compressor = self.compressor.with_rank(shape.rank());
+            self.compressor = compressor.expect("a rank");
+            self.what += &format!(", {shape}");
         }
-        case
     }
 
     fn new(codec: Codec, number: u64, rng: &mut SmallRng, elements: u64) -> Self {
@@ -149,14 +183,14 @@ fn cases(default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// Random fields of all codecs of blocks on several devices; at least a third of them can be divided.
-fn random_fields(devices: &[Device], cases: u64, elements: u64) {
+/// Random fields of all codecs of a family on several devices; at least a third of them can be divided.
+fn random_fields(family: Family, devices: &[Device], cases: u64, elements: u64) {
     let mut shared = 0;
     for number in 0..cases {
         let mut rng = SmallRng::seed_from_u64(number);
         shared += match number % 3 {
-            0 => Case::<f64>::of_blocks(number, &mut rng, elements).check(devices),
-            _ => Case::<f32>::of_blocks(number, &mut rng, elements).check(devices),
+            0 => Case::<f64>::of(family, number, &mut rng, elements).check(devices),
+            _ => Case::<f32>::of(family, number, &mut rng, elements).check(devices),
         };
     }
     let all = cases as usize * devices.len();
@@ -168,19 +202,42 @@ fn random_fields(devices: &[Device], cases: u64, elements: u64) {
 #[test]
 fn emulated_gpus_make_the_bytes_of_one() {
     let devices = [1, 2, 3, 4, 7].map(emulated);
-    random_fields(&devices[1..], cases(60), 120_000);
-    random_fields(&devices[..2], 6, 200_000);
+    random_fields(Family::Blocks, &devices[1..], cases(60), 120_000);
+    random_fields(Family::Blocks, &devices[..2], 6, 200_000);
 }
 
-/// Work that one GPU does alone: codecs of tiles, masks, other orders of axes, converted values, parts.
+/// `FERROSZ_GPUS_CASES` is the number of fields.
+#[test]
+fn emulated_gpus_share_tiles() {
+    let devices = [2, 5].map(emulated);
+    random_fields(Family::Tiles, &devices, cases(20), 300_000);
+}
+
+/// Planes whose tiles are nearly empty: so a small field has more runs than are counted whole.
+#[test]
+fn statistics_of_a_sample_are_those_of_one_gpu() {
+    let field: Vec<f32> = make(Kind::Smooth, 2100 * 2 * 3, 11);
+    let lengths = [
+        (Codec::INTERP, ChunkLength::Four),
+        (Codec::LORENZO_RANS, ChunkLength::Sixteen),
+    ];
+    for (codec, length) in lengths {
+        let compressor = Compressor::new(codec, Bound::range(1e-3).expect("a bound"))
+            .extents(&[2100, 2, 3])
+            .and_then(|compressor| compressor.with_rank(2));
+        let case = Case {
+            what: format!("{codec} {length:?}"),
+            compressor: compressor.expect("extents").chunk_length(length),
+            field: field.clone(),
+        };
+        assert_eq!(case.check(&[emulated(2)]), 1);
+    }
+}
+
+/// Work that one GPU does alone: masks, other orders of axes, converted values, parts.
 #[test]
 fn the_first_gpu_does_all_other_work() {
     let device = emulated(3);
-    let mut rng = SmallRng::seed_from_u64(5);
-    for codec in [Codec::INTERP, Codec::LORENZO_RANS] {
-        let case = Case::<f32>::new(codec, 1, &mut rng, 40_000);
-        assert_eq!(case.check(&[device]), 0);
-    }
     let abs = |error| Bound::abs(error).expect("a bound");
     let plain = Compressor::new(Codec::PLAIN, abs(0.1)).extents(&[60, 30, 40]);
     let plain = plain.expect("extents");
@@ -217,10 +274,10 @@ fn the_first_gpu_does_all_other_work() {
 }
 
 /// A stream of a field that several GPUs share.
-fn shared_stream() -> (Compressor, Vec<f32>, Vec<u8>) {
+fn shared_stream(codec: Codec) -> (Compressor, Vec<f32>, Vec<u8>) {
     let field: Vec<f32> = make(Kind::Random, 90 * 40 * 50, 3);
     let bound = Bound::range(1e-2).expect("a bound");
-    let compressor = Compressor::new(Codec::OUTLIER, bound).extents(&[90, 40, 50]);
+    let compressor = Compressor::new(codec, bound).extents(&[90, 40, 50]);
     let compressor = compressor.expect("extents").device(emulated(3));
     let stream = compressor.compress(&field).expect("memory");
     assert_eq!(compressor.device_for(180_000, Dtype::F32), Ok(emulated(3)));
@@ -229,7 +286,7 @@ fn shared_stream() -> (Compressor, Vec<f32>, Vec<u8>) {
 
 #[test]
 fn results_go_to_any_place() {
-    let (compressor, field, stream) = shared_stream();
+    let (compressor, field, stream) = shared_stream(Codec::OUTLIER);
     let mut room = vec![0; stream.len() + 5];
     assert_eq!(
         compressor.compress_into(&field, &mut room),
@@ -256,7 +313,7 @@ fn results_go_to_any_place() {
 
 #[test]
 fn streams_with_updates_are_decoded() {
-    let (_, _, mut stream) = shared_stream();
+    let (_, _, mut stream) = shared_stream(Codec::OUTLIER);
     let values = vec![7.5f32; 40 * 50];
     let part = Part::Box(vec![41..42, 0..40, 0..50]);
     let update = Update::new(&stream, &part, &values).expect("an update");
@@ -268,15 +325,15 @@ fn streams_with_updates_are_decoded() {
     ));
 }
 
-#[test]
-fn damage_is_reported_as_by_one_gpu() {
-    let (_, _, stream) = shared_stream();
+/// Damages streams of a codec.
+fn check_damage(codec: Codec, rounds: u64) {
+    let (_, _, stream) = shared_stream(codec);
     let mut rng = SmallRng::seed_from_u64(8);
     let info = ferrosz::info(&stream).expect("a stream");
     // Without records the table is behind the header.
     let table = HEADER_BYTES as u64;
     let mut seen = std::collections::BTreeSet::new();
-    for round in 0..40u64 {
+    for round in 0..rounds {
         let mut damaged = stream.clone();
         for _ in 0..=round % 3 {
             // Any byte, half of the time one of the chunk table.
@@ -289,11 +346,23 @@ fn damage_is_reported_as_by_one_gpu() {
         let one = decode::<f32>(Device::Emulator, &damaged).expect_err("damage");
         for count in [2, 5] {
             let several = decode::<f32>(emulated(count), &damaged).expect_err("damage");
-            assert_eq!(several, one, "round {round}");
+            assert_eq!(several, one, "{codec}, round {round}");
         }
         seen.insert(one.to_string());
     }
-    assert!(seen.len() > 10, "{seen:?}");
+    assert!(seen.len() > 5, "{seen:?}");
+}
+
+#[test]
+fn damage_is_reported_as_by_one_gpu() {
+    check_damage(Codec::OUTLIER, 40);
+}
+
+#[test]
+fn damage_of_tiles_is_reported_as_by_one_gpu() {
+    for codec in [Codec::INTERP, Codec::LORENZO_RANS] {
+        check_damage(codec, 20);
+    }
 }
 
 #[test]
@@ -326,6 +395,8 @@ fn gpus_make_the_bytes_of_one() {
         }
     }
     assert!(devices.len() > 2, "there are not two GPUs");
-    random_fields(&devices[1..], cases(240), 3_000_000);
-    random_fields(&devices, 12, 60_000_000);
+    for family in [Family::Blocks, Family::Tiles] {
+        random_fields(family, &devices[1..], cases(240), 3_000_000);
+        random_fields(family, &devices, 12, 60_000_000);
+    }
 }

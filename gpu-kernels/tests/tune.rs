@@ -22,6 +22,7 @@ use ferrosz_gpu_kernels::predict::interp::method::{Method, Slices, Splines, Sten
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CELLS, CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
+use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
 use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
@@ -163,6 +164,7 @@ impl<T: Element> Case<'_, T> {
                 parameters: view(&mut parameters),
                 ..part_of(self.grid, &mut words)
             },
+            sampled: Sampled::whole(self.grid.tiles()),
             parameters: view(&mut parameters).from(WORDS as u64),
             cells: view(&mut tuning_cells),
             classes: View::empty(),
@@ -188,6 +190,7 @@ impl<T: Element> Case<'_, T> {
             let candidate = candidate_words(search.number_before_fit());
             let sums = SumsParams {
                 part: scores.part,
+                sampled: scores.sampled,
                 parameters: prepare.parameters.from(candidate),
                 sums: view(&mut all),
             };
@@ -343,6 +346,7 @@ where
         let mut parameter_words = resolved.to_words();
         let params = ScoresParams {
             part: part_of(&grid, &mut words),
+            sampled: Sampled::whole(grid.tiles()),
             parameters: view(&mut parameter_words),
             cells: view(&mut found),
             classes: View::empty(),

@@ -22,10 +22,11 @@ use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::{
-    Call, Executor, Sections, TuneJob, blocks_of, enqueue_resolve, enqueue_tune, put, strides,
-    try_zeroed,
+    Call, Executor, Others, Sections, TuneJob, blocks_of, enqueue_resolve, enqueue_tune, put,
+    strides, try_zeroed,
 };
 use ferrosz_simt::View;
 use std::marker::PhantomData;
@@ -107,6 +108,8 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         radius: interpolator.radius,
         max_radius: C::WIDTH.max_radius(),
         part,
+        sampled: Sampled::whole(grid.tiles()),
+        others: Others::default(),
         workspace: workspace.cells,
         cells: workspace.costs,
         sums: View::empty(),

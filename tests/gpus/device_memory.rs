@@ -1,10 +1,10 @@
 //! Fields in the memory of several GPUs. A GPU may have several slabs, so that one GPU is enough for most of it.
 
 use crate::common::fields::FromBits;
-use crate::{Case, cases, same};
+use crate::{Case, Family, cases, same};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use ferrosz::cuda::{Gpu, Slabs};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Fill};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
@@ -49,7 +49,9 @@ fn check<T: FromBits + DeviceRepr>(case: &Case<T>, ordinals: &[usize]) -> Result
     };
     let mut fields: Vec<CudaSlice<T>> = Vec::new();
     for (number, (_, stream)) in gpus.iter().enumerate().take(slabs.len()) {
-        let field = stream.clone_htod(&case.field[own(&slabs, number)]);
+        let mut elements = own(&slabs, number);
+        elements.end += slabs.elements_behind(number) as usize;
+        let field = stream.clone_htod(&case.field[elements]);
         fields.push(field.expect("copied"));
     }
     // Twice: the memory serves again.
@@ -71,8 +73,10 @@ fn check<T: FromBits + DeviceRepr>(case: &Case<T>, ordinals: &[usize]) -> Result
         slabs.decompress(&Decompressor::new(), &mut fields)?;
         for (number, (field, (_, stream))) in fields.iter().zip(&gpus).enumerate() {
             let found = stream.clone_dtoh(field).expect("copied");
-            assert!(same(&found, &values[own(&slabs, number)]), "{what}");
+            let own = own(&slabs, number);
+            assert!(same(&found[..own.len()], &values[own]), "{what}");
         }
+        assert!(slabs.to_host()? == stream, "{what}");
     }
     Ok(slabs.len())
 }
@@ -86,13 +90,18 @@ fn slabs_in_device_memory_are_those_of_the_cpu() -> Result<(), Error> {
     for number in 0..cases(100) {
         for ordinals in &groups {
             let mut rng = SmallRng::seed_from_u64(1000 + number);
+            let family = match number % 2 {
+                0 => Family::Blocks,
+                _ => Family::Tiles,
+            };
+            let number = number / 2;
             let slabs = match number % 3 {
                 0 => check(
-                    &Case::<f64>::of_blocks(number, &mut rng, 2_000_000),
+                    &Case::<f64>::of(family, number, &mut rng, 2_000_000),
                     ordinals,
                 )?,
                 _ => check(
-                    &Case::<f32>::of_blocks(number, &mut rng, 2_000_000),
+                    &Case::<f32>::of(family, number, &mut rng, 2_000_000),
                     ordinals,
                 )?,
             };
@@ -138,9 +147,9 @@ fn damage_and_bad_arguments_are_refused() -> Result<(), Error> {
     let other = Compressor::new(Codec::FIXED, Bound::abs(1e-3)?).extents(&[64, 64, 64])?;
     let other = other.compress(&field)?;
     assert!(matches!(slabs.load::<f32>(&other), Err(Error::BadParts(_))));
-    let tiles = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[64, 64, 64])?;
+    let fill = compressor.fill(Fill::Bits(7))?;
     assert!(matches!(
-        Slabs::new::<f32>(&gpus, &tiles),
+        Slabs::new::<f32>(&gpus, &fill),
         Err(Error::PartsSettings(_))
     ));
     Ok(())

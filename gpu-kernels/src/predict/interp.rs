@@ -15,6 +15,7 @@ pub mod prepare;
 pub mod reconstruct;
 pub mod residuals;
 pub mod rows;
+pub mod sampled;
 pub mod scores;
 pub mod slice_fit;
 pub mod slice_sums;

@@ -18,6 +18,7 @@ use ferrosz_codec::tile::{ChunkLength, LANES, TILE};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
+use ferrosz_gpu_kernels::code::entropy::WARPS;
 use ferrosz_gpu_kernels::code::entropy::decode::Decode;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::{
     self, DECODE_WORDS, ReadTables, ReadTablesParams,
@@ -33,7 +34,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::layout::{TILE_WORDS, words_of_runs};
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
-use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::{Counted, Tiling};
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use std::ops::Range;
@@ -199,14 +200,18 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
     let mut stream = Memory::stale(most);
 
     let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
+    let [before, all] = sample.of_field;
+    let counted = Counted::new(before, all);
     let statistics = StatisticsParams {
         tiling: tiling_of_runs(sample),
         regions: regions.view(),
         tiles: tiles.view(),
         parameters: view(&mut parameters),
         counts: view(&mut counts),
+        counted,
+        tiles_a_block: [1, WARPS, 3][seed as usize % 3],
     };
-    let blocks = 1 + seed as u32 % 3;
+    let blocks = 1 + seed as u32 / 3 % 3;
     emulator
         .launch::<Statistics<S>>(blocks, &statistics)
         .expect("statistics");
@@ -216,7 +221,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         tables: tables.view(),
         frequencies: frequencies.view(),
         cells: view(&mut workspace),
-        is_sample: u32::from(tiling.is_sample()),
+        is_sample: u32::from(counted.is_sample()),
     };
     emulator.launch::<MakeTables<C>>(1, &make).expect("tables");
     let encode = EncodeParams {

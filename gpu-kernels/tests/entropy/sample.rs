@@ -2,7 +2,7 @@
 
 use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
-use ferrosz_codec::code::entropy::counts::Counts;
+use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, MAX_WORDS};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
@@ -150,6 +150,8 @@ pub struct Sample<E> {
     /// That of the coarse field, and that of the field.
     pub grids: [TileGrid; 2],
     pub tiling: Tiling,
+    /// Runs of the whole field before those of the fine grid, and all runs of the whole field.
+    pub of_field: [u64; 2],
     pub chunks: Vec<Chunk>,
     /// Elements of the coarse field, and of the field.
     pub values: [Vec<E>; 2],
@@ -182,6 +184,7 @@ impl<E: Element> Sample<E> {
             map,
             grids,
             tiling: Tiling::new(grids[0], grids[1], kind.order(), kind.chunk),
+            of_field: [0, grids[1].runs()],
             chunks,
             values,
         }
@@ -199,13 +202,22 @@ impl<E: Element> Sample<E> {
             let tiles = chunk.tiles.iter().zip(&chunk.codes);
             for (in_chunk, (tile, codes)) in (0..).zip(tiles) {
                 let run = self.first_run(number) + in_chunk / u64::from(RUN_TILES);
-                if self.tiling.is_counted(run) {
+                if self.is_counted(run) {
                     self.map.count(Version::best(), tile, codes, &mut counts);
                 }
             }
         }
-        counts.complete(self.tiling.is_sample());
+        counts.complete(is_sample(self.of_field[1]));
         counts
+    }
+
+    /// Whether a run is counted by the machine that has this part of the field.
+    fn is_counted(&self, run: u64) -> bool {
+        let [before, all] = self.of_field;
+        match run.checked_sub(self.grids[0].runs()) {
+            None => before == 0,
+            Some(run) => is_counted(before + run, all),
+        }
     }
 
     /// The frequencies as the stream has them.

@@ -9,16 +9,18 @@ use crate::gpu::driver::failed;
 use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
 use crate::gpu::executor::pinned::PinnedMemory;
 use crate::gpu::executor::{Executor, put};
-use crate::gpu::mapping::compress::{Compression, enqueue_compress};
-use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress};
-use crate::gpu::mapping::workspace::workspace_cells;
+use crate::gpu::host_slices::Places;
 use crate::gpu::resolve::{UNREACHED, enqueue_extremes_from};
-use crate::slabs::compress::{absolute, assemble};
+use crate::gpu::tiles::held::Others;
+use crate::parts::Group;
+use crate::parts::Threads;
+use crate::slabs::compress::{absolute, all, assemble};
 use crate::slabs::decompress::{in_field, split};
 use crate::slabs::{self, Slab};
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, result};
-use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::container::header::HEADER_BYTES;
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::{Bound, Value};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
@@ -60,6 +62,8 @@ pub struct Slabs {
     layout: StreamLayout,
     bound: Bound,
     members: Vec<Member>,
+    /// The stream of the field, if a decompression needed chunks that other GPUs had made, or if it was loaded with such chunks.
+    whole: Option<Vec<u8>>,
 }
 
 /// A GPU and its slab.
@@ -67,12 +71,15 @@ struct Member {
     gpu: Gpu,
     stream: Arc<CudaStream>,
     slab: Slab,
+    /// The layout of the field's stream.
     layout: StreamLayout,
-    /// The stream of the slab as a field of its own.
+    /// The stream of the slab.
     bytes: CudaMemory,
     /// Its room, and its length once there is one.
     room: u64,
     length: u64,
+    /// Bytes of its payload that the streams of all slabs have.
+    shared: u64,
     workspace: Workspace,
     /// Page-locked memory for the numbers that the host needs.
     numbers: PinnedMemory,
@@ -86,8 +93,8 @@ impl Slabs {
     /// slabs. Allocates room for the streams of the slabs. There are fewer slabs than GPUs if the field has fewer layers of
     /// chunks.
     ///
-    /// The compressor has the extents of the field and a codec of blocks, and neither fill values nor another order of axes
-    /// nor a bound that is relative to each value.
+    /// The compressor has the extents of the field and a codec, and neither fill values nor another order of axes nor a bound
+    /// that is relative to each value.
     ///
     /// # Errors
     ///
@@ -103,17 +110,18 @@ impl Slabs {
         let bound = compressor.bound();
         if !slabs::is_divisible(&layout, bound) {
             return Err(Error::PartsSettings(
-                "several GPUs share fields of f32 and f64 with a codec of blocks, without a mask and in the order of their axes",
+                "several GPUs share fields of f32 and f64, without a mask and in the order of their axes",
             ));
         }
         let slabs = slabs::divide(&layout.layout, gpus.len()).into_iter();
-        let members = slabs.zip(gpus).map(|(slab, (gpu, stream))| {
-            Member::new(gpu, stream, slab.stream_layout(&layout), slab)
-        });
+        let members = slabs
+            .zip(gpus)
+            .map(|(slab, (gpu, stream))| Member::new(gpu, stream, layout, slab));
         Ok(Self {
             layout,
             bound,
             members: members.collect::<Result<_, _>>()?,
+            whole: None,
         })
     }
 
@@ -133,21 +141,35 @@ impl Slabs {
         member.map_or(0..0, |member| member.slab.elements.clone())
     }
 
+    /// Elements of the next slab that a GPU has in its memory behind those of its own, for codecs that interpolate. A compression
+    /// reads the first of them, which have one index along the divided axis; a decompression may overwrite all.
+    pub fn elements_behind(&self, number: usize) -> u64 {
+        let member = self.members.get(number);
+        member.map_or(0, |member| member.slab.behind)
+    }
+
     /// The length of the stream that the parts make, in bytes.
     pub fn stream_bytes(&self) -> u64 {
+        if let Some(whole) = &self.whole {
+            return whole.len() as u64;
+        }
         let heads = self
             .layout
             .layout
             .header(self.layout.dtype(), self.bound, 0);
-        let payloads = self.members.iter().map(|member| {
-            let start = member.slab.payload_start() as u64;
-            member.length.saturating_sub(start)
+        let payloads = (0..).zip(&self.members).map(|(number, member)| {
+            let before = member.slab.payload_start() as u64;
+            let shared = if number == 0 { 0 } else { member.shared };
+            member.length.saturating_sub(before + shared)
         });
         heads.payload_start() + payloads.sum::<u64>()
     }
 
-    /// Compresses a field, of which each GPU has its slab in its memory, aligned to 16 bytes. Returns when all are done. The
-    /// parts of the stream stay in the GPUs' memory.
+    /// Compresses a field, of which each GPU has its slab in its memory, aligned to 16 bytes, and behind it
+    /// [`Slabs::elements_behind`]. Returns when all are done. The parts of the stream stay in the GPUs' memory.
+    ///
+    /// With a codec of blocks no GPU waits for another, except for the extremes that a relative bound needs. With a codec of tiles
+    /// they tell each other the coarse field, scores and statistics, through the host.
     ///
     /// # Errors
     ///
@@ -169,29 +191,63 @@ impl Slabs {
             true => self.absolute::<V>(&inputs)?,
             false => self.bound,
         };
-        let mut asked = Ok(());
-        for (member, input) in self.members.iter().zip(&inputs) {
-            asked = asked.and_then(|()| member.enqueue_compress::<V>(*input, bound));
-        }
+        self.whole = None;
+        let mut asked = match self
+            .layout
+            .layout
+            .tiles()
+            .filter(|_| self.members.len() > 1)
+        {
+            None => self.ask(&inputs, |member, input| {
+                member.enqueue_compress::<V>(*input, bound, Others::default())
+            }),
+            Some(_) => {
+                let members = &self.members;
+                // A view stays in its thread.
+                let inputs: Vec<[u64; 2]> = (inputs.iter())
+                    .map(|input| [input.address() as u64, input.len()])
+                    .collect();
+                let asked = Threads::run(members.len(), std::io::empty(), |group| {
+                    let [address, words] = inputs[group.rank()];
+                    // SAFETY: as above, it is that of the member.
+                    let input = unsafe { View::at(address, words) };
+                    let others = Others(Some(group));
+                    members[group.rank()].enqueue_compress::<V>(input, bound, others)
+                });
+                all(asked).map(drop)
+            }
+        };
         // The host's next calls are asked for while the kernels run.
         for member in &mut self.members {
             asked = asked
-                .and_then(|()| member.enqueue_number(cells::STREAM_BYTES, 1))
+                .and_then(|()| member.enqueue_lengths())
                 .and_then(|()| member.prepare());
         }
+        let split = self.layout.layout.split();
         let lengths = self.take_numbers(asked)?;
-        for (member, [length, _]) in self.members.iter_mut().zip(lengths) {
+        for (member, [length, first]) in self.members.iter_mut().zip(lengths) {
             member.length = length.min(member.room);
+            member.shared = match member.slab.shared {
+                0 => 0,
+                _ => Entry::from_words([first as u32, (first >> 32) as u32, 0, 0], split).start,
+            };
         }
         Ok(())
     }
 
+    /// Asks all GPUs for work, each with its item.
+    fn ask<I>(
+        &self,
+        items: &[I],
+        work: impl Fn(&Member, &I) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut members = self.members.iter().zip(items);
+        members.try_for_each(|(member, item)| work(member, item))
+    }
+
     /// The absolute bound of the whole field.
     fn absolute<V: Value>(&mut self, inputs: &[View<u32>]) -> Result<Bound, Error> {
-        let mut asked = Ok(());
-        for (member, input) in self.members.iter().zip(inputs) {
-            asked = asked.and_then(|()| member.enqueue_extremes::<V>(*input));
-        }
+        let mut asked = self.ask(inputs, |member, input| member.enqueue_extremes::<V>(*input));
         for member in &mut self.members {
             asked = asked.and_then(|()| member.enqueue_number(cells::EXTREMES, 2));
         }
@@ -206,6 +262,9 @@ impl Slabs {
     ///
     /// [`Error::Format`] if none was compressed or loaded; [`Error::OutOfMemory`]; [`Error::Cuda`].
     pub fn to_host(&self) -> Result<Vec<u8>, Error> {
+        if let Some(whole) = &self.whole {
+            return Ok(whole.clone());
+        }
         let streams = self.members.iter().map(|member| {
             let mut bytes = crate::memory::try_zeroed(member.length)?;
             let view = member.bytes.view::<u32>();
@@ -244,22 +303,34 @@ impl Slabs {
             .map(|member| member.slab.clone())
             .collect();
         for (own, member) in split(&slabs, &read)?.iter().zip(&mut self.members) {
-            let needed = (own.head.len() + own.payload.len()) as u64;
+            let [shared, of_slab] = own.payload;
+            let parts = [&own.head[..], shared, of_slab];
+            let needed = parts.iter().map(|part| part.len() as u64).sum();
             if needed > member.room {
                 return Err(Error::BadParts("a slab is longer than any".to_owned()));
             }
-            let view = member.bytes.view::<u32>();
+            let mut view = member.bytes.view::<u32>();
             member.run(|executor| {
-                executor.upload(&own.head, view)?;
-                executor.upload(own.payload, view.from(own.head.len() as u64 / 4))
+                parts.iter().try_for_each(|part| {
+                    executor.upload(part, view)?;
+                    view = view.from(part.len() as u64 / 4);
+                    Ok(())
+                })
             })?;
             member.length = needed;
+            member.shared = shared.len() as u64;
+        }
+        if slabs.iter().any(|slab| slab.chunks_behind > 0) {
+            self.whole = Some(stream.to_vec());
         }
         Ok(())
     }
 
-    /// Decompresses the parts that were compressed or loaded; each GPU writes its slab to its memory, aligned to 16 bytes.
-    /// Returns when all are done.
+    /// Decompresses the parts that were compressed or loaded; each GPU writes its slab to its memory, aligned to 16 bytes, and
+    /// may write to the elements behind it. Returns when all are done.
+    ///
+    /// A codec that interpolates needs the first chunks of the next slab, too. If the parts were compressed, not loaded, their
+    /// stream is first copied to the host and back.
     ///
     /// # Errors
     ///
@@ -270,6 +341,11 @@ impl Slabs {
         fields: &mut [impl DevicePtrMut<V>],
     ) -> Result<(), Error> {
         self.check::<V>(fields.iter().map(|field| field.len() as u64))?;
+        let has_others = |member: &Member| member.slab.chunks_behind > 0;
+        if self.whole.is_none() && self.members.iter().any(has_others) {
+            let stream = self.to_host()?;
+            self.load::<V>(&stream)?;
+        }
         let lengths: Vec<u64> = fields.iter().map(|field| field.len() as u64).collect();
         let streams = self.streams();
         let pointers = streams.iter().zip(fields);
@@ -281,18 +357,16 @@ impl Slabs {
         let outputs = outputs
             .map(|(address, length)| unsafe { words("fields", *address, bytes_of::<V>(length)) });
         let outputs: Vec<View<u32>> = outputs.collect::<Result<_, _>>()?;
-        let mut asked = Ok(());
-        for (member, output) in self.members.iter().zip(outputs) {
-            let verify = decompressor.verifies_checksums();
-            asked = asked.and_then(|()| member.enqueue_decompress::<V>(output, verify));
-        }
+        let verify = decompressor.verifies_checksums();
+        let mut asked = self.ask(&outputs, |member, output| {
+            member.enqueue_decompress::<V>(*output, verify)
+        });
         for member in &mut self.members {
             asked = asked.and_then(|()| member.enqueue_number(cells::FAULT, 1));
         }
         let faults = self.take_numbers(asked)?;
         for (member, [fault, _]) in self.members.iter().zip(faults) {
-            let first = member.slab.chunks.start;
-            fault_in(fault).map_err(|error| in_field(error.into(), first))?;
+            fault_in(fault).map_err(|error| in_field(error.into(), &member.slab))?;
         }
         Ok(())
     }
@@ -314,7 +388,7 @@ impl Slabs {
             )));
         }
         for (member, found) in self.members.iter().zip(lengths) {
-            let elements = member.elements();
+            let elements = member.slab.count() + member.slab.behind;
             if found != elements {
                 return Err(Error::PartMismatch { elements, found });
             }
@@ -346,15 +420,16 @@ impl Member {
         layout: StreamLayout,
         slab: Slab,
     ) -> Result<Self, Error> {
-        let most = layout.max_stream_bytes().ok_or(Error::TooLarge {
-            elements: slab.elements.end - slab.elements.start,
+        let most = slab.max_stream_bytes(&layout).ok_or(Error::TooLarge {
+            elements: slab.count(),
             dtype: layout.value_type,
         })?;
-        let states = workspace_cells(&layout) - cells::STATES;
+        let states = slab.workspace_cells(&layout) - cells::STATES;
         let member = Self {
             bytes: CudaMemory::new(stream, most)?,
             room: most,
             length: 0,
+            shared: 0,
             workspace: Workspace::with_states(stream, states)?,
             numbers: PinnedMemory::new(gpu.context(), 8 * NUMBERS)?,
             gpu: gpu.clone(),
@@ -366,12 +441,8 @@ impl Member {
         Ok(member)
     }
 
-    fn elements(&self) -> u64 {
-        self.slab.elements.end - self.slab.elements.start
-    }
-
     fn cells(&self) -> Result<View<u64>, Error> {
-        let states = workspace_cells(&self.layout) - cells::STATES;
+        let states = self.slab.workspace_cells(&self.layout) - cells::STATES;
         self.workspace.cells_for(&self.stream, states)
     }
 
@@ -382,34 +453,44 @@ impl Member {
     /// Asks for the extremes of the slab.
     fn enqueue_extremes<V: Value>(&self, input: View<u32>) -> Result<(), Error> {
         let cells = self.cells()?.first(cells::STATES);
-        let elements = self.elements();
+        let elements = self.slab.count();
         self.run(|executor| enqueue_extremes_from::<V::Coded, _>(executor, elements, input, cells))
     }
 
     /// Asks for the stream of the slab.
-    fn enqueue_compress<V: Value>(&self, input: View<u32>, bound: Bound) -> Result<(), Error> {
-        let call = Compression {
-            layout: &self.layout,
-            bound,
-            mapping: &ValueMapping::default(),
+    fn enqueue_compress<V: Value>(
+        &self,
+        input: View<u32>,
+        bound: Bound,
+        others: Others<'_>,
+    ) -> Result<(), Error> {
+        let places = Places {
             field: input,
             stream: self.bytes.view(),
             cells: self.cells()?,
         };
-        self.run(|executor| enqueue_compress::<V::Coded, _>(executor, &call))
+        self.run(|executor| {
+            self.slab.enqueue_compress::<V::Coded, _>(
+                executor,
+                &self.layout,
+                bound,
+                &places,
+                others,
+            )
+        })
     }
 
     /// Asks for the values of the slab's stream.
     fn enqueue_decompress<V: Value>(&self, output: View<u32>, verify: bool) -> Result<(), Error> {
-        let call = Decompression {
-            layout: &self.layout,
-            wanted: &Wanted::of(&self.layout, None)?,
-            verify,
+        let places = Places {
+            field: output,
             stream: self.bytes.view::<u32>().first(self.length / 4),
-            output,
             cells: self.cells()?,
         };
-        self.run(|executor| enqueue_decompress::<V::Coded, _>(executor, &call))
+        self.run(|executor| {
+            self.slab
+                .enqueue_decompress::<V::Coded, _>(executor, &self.layout, verify, &places)
+        })
     }
 
     /// Asks for a workspace in which the extremes of a slab can be searched.
@@ -421,10 +502,23 @@ impl Member {
     /// Asks for the copy of numbers in the workspace to the host.
     fn enqueue_number(&mut self, first: u64, count: u64) -> Result<(), Error> {
         let address = self.cells()?.address() as u64 + 8 * first;
-        let numbers = &mut self.numbers[..8 * count as usize];
+        self.enqueue_copy(address, 0..count)
+    }
+
+    /// Asks for the length of the stream, and for the beginning of the first entry that other slabs do not have.
+    fn enqueue_lengths(&mut self) -> Result<(), Error> {
+        self.enqueue_number(cells::STREAM_BYTES, 1)?;
+        let first = HEADER_BYTES as u64 + ENTRY_BYTES as u64 * self.slab.shared;
+        let address = self.bytes.view::<u32>().address() as u64 + first;
+        self.enqueue_copy(address, 1..2)
+    }
+
+    /// Asks for the copy of memory of the GPU to some of the numbers.
+    fn enqueue_copy(&mut self, address: u64, to: Range<u64>) -> Result<(), Error> {
+        let numbers = &mut self.numbers[8 * to.start as usize..8 * to.end as usize];
         let raw = self.stream.cu_stream();
         self.gpu.run(&self.stream, |_| {
-            // SAFETY: the cells are there, and the memory is page-locked and read after the stream has been waited for.
+            // SAFETY: the bytes are there, and the memory is page-locked and read after the stream has been waited for.
             unsafe { result::memcpy_dtoh_async(numbers, address, raw) }
                 .map_err(failed("copy from the GPU"))
         })

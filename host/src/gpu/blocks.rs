@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{Coded, CompressJob, DecompressJob, cells_to_clear};
 use crate::gpu::tiles;
+use crate::gpu::tiles::held::{Held, Others};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
@@ -35,7 +36,12 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let BlockLayout { codec, grid } = match job.layout.family() {
         Family::Blocks(layout) => layout,
         Family::Tiles(layout) => {
-            return tiles::enqueue_compress::<T, E>(executor, job, &layout);
+            return tiles::enqueue_compress::<T, E>(
+                executor,
+                job,
+                &Held::whole(&layout),
+                Others::default(),
+            );
         }
     };
     let params = CompressParams {
@@ -81,7 +87,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let elements = job.layout.extents.elements();
     let layout = match job.layout.family() {
         Family::Tiles(layout) if elements > 0 => {
-            return tiles::enqueue_decompress::<T, E>(executor, job, &layout);
+            return tiles::enqueue_decompress::<T, E>(executor, job, &Held::whole(&layout));
         }
         // Without elements, only the cells need to be cleared.
         Family::Tiles(_) => return executor.clear(cells_to_clear(job.cells)),

@@ -14,36 +14,47 @@ use crate::stream_layout::StreamLayout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_simt::View;
+
+/// The memory that a compression needs.
+pub(crate) struct Room {
+    /// Bytes of the longest stream.
+    pub(crate) stream: u64,
+    /// Bytes of the field.
+    pub(crate) field: u64,
+    /// Cells of the workspace.
+    pub(crate) cells: u64,
+}
 
 /// A field in the memory of a machine, with room for its stream.
 pub(crate) struct Uploaded<'a, E: Executor> {
     executor: &'a E,
-    layout: &'a StreamLayout,
     most: u64,
     input: E::Memory,
     stream: E::Memory,
     workspace: E::Memory,
 }
 
+/// The memory of a compression.
+pub(crate) struct Places {
+    pub(crate) field: View<u32>,
+    pub(crate) stream: View<u32>,
+    pub(crate) cells: View<u64>,
+}
+
 impl<'a, E: Executor> Uploaded<'a, E> {
-    /// Copies a field to a machine.
+    /// Copies a field to a machine. It may be the beginning of the field that there is room for.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]; the machine's own.
-    pub(crate) fn new(
-        executor: &'a E,
-        layout: &'a StreamLayout,
-        field: &[u8],
-    ) -> Result<Self, Error> {
-        let most = layout.max_stream_bytes().unwrap_or(u64::MAX);
+    pub(crate) fn new(executor: &'a E, room: &Room, field: &[u8]) -> Result<Self, Error> {
         let uploaded = Self {
             executor,
-            layout,
-            most,
-            input: executor.allocate(field.len() as u64)?,
-            stream: executor.allocate(most)?,
-            workspace: executor.allocate(8 * workspace_cells(layout))?,
+            most: room.stream,
+            input: executor.allocate(room.field)?,
+            stream: executor.allocate(room.stream)?,
+            workspace: executor.allocate(8 * room.cells)?,
         };
         let cells = executor.view(&uploaded.workspace);
         executor.clear(cells.first(cells::STATES))?;
@@ -51,41 +62,37 @@ impl<'a, E: Executor> Uploaded<'a, E> {
         Ok(uploaded)
     }
 
-    /// The extremes of a field of elements, as [`Extremes::to_cells`](ferrosz_codec::bound::Extremes::to_cells) has them.
+    /// The extremes of the first so many elements, as [`Extremes::to_cells`](ferrosz_codec::bound::Extremes::to_cells) has them.
     ///
     /// # Errors
     ///
     /// The machine's own.
-    pub(crate) fn extremes<T: Element>(&self) -> Result<[u64; 2], Error> {
-        let (executor, elements) = (self.executor, self.layout.layout.extents.elements());
+    pub(crate) fn extremes<T: Element>(&self, elements: u64) -> Result<[u64; 2], Error> {
+        let executor = self.executor;
         let (input, cells) = (executor.view(&self.input), executor.view(&self.workspace));
         resolve::extremes::<T, E>(executor, elements, input, cells)
     }
 
-    /// The stream of the field.
+    /// The stream that work makes.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]; the machine's own.
-    pub(crate) fn compress<T: Element>(
+    /// [`Error::OutOfMemory`]; those of the work; the machine's own.
+    pub(crate) fn compress(
         &self,
-        bound: Bound,
-        mapping: &ValueMapping,
+        work: impl FnOnce(&Places) -> Result<(), Error>,
     ) -> Result<Vec<u8>, Error> {
         let executor = self.executor;
-        let call = Compression {
-            layout: self.layout,
-            bound,
-            mapping,
+        let places = Places {
             field: executor.view(&self.input),
             stream: executor.view(&self.stream),
             cells: executor.view(&self.workspace),
         };
-        enqueue_compress::<T, E>(executor, &call)?;
+        work(&places)?;
         let mut length = [0; 8];
-        executor.download(call.cells, 8 * cells::STREAM_BYTES, &mut length)?;
+        executor.download(places.cells, 8 * cells::STREAM_BYTES, &mut length)?;
         let mut bytes = try_zeroed(u64::from_le_bytes(length).min(self.most))?;
-        executor.download(call.stream, 0, &mut bytes)?;
+        executor.download(places.stream, 0, &mut bytes)?;
         Ok(bytes)
     }
 }
@@ -102,7 +109,22 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
     mapping: &ValueMapping,
     field: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    Uploaded::new(executor, layout, field)?.compress::<T>(bound, mapping)
+    let room = Room {
+        stream: layout.max_stream_bytes().unwrap_or(u64::MAX),
+        field: field.len() as u64,
+        cells: workspace_cells(layout),
+    };
+    Uploaded::new(executor, &room, field)?.compress(|places| {
+        let call = Compression {
+            layout,
+            bound,
+            mapping,
+            field: places.field,
+            stream: places.stream,
+            cells: places.cells,
+        };
+        enqueue_compress::<T, E>(executor, &call)
+    })
 }
 
 /// What to decode of a stream without updates.
@@ -148,32 +170,55 @@ impl Target<'_> {
 ///
 /// # Errors
 ///
-/// [`Error::Format`]; [`Error::OutOfMemory`]; the machine's own.
-pub(crate) fn decode<T: Element, E: Executor>(
+/// As [`decode_by`].
+fn decode<T: Element, E: Executor>(
     executor: &E,
     source: &Source<'_>,
     value_bytes: u64,
 ) -> Result<E::Memory, Error> {
-    let length = source.parts.iter().map(|part| part.len() as u64).sum();
+    let cells = cells_to_decompress(source.layout);
+    decode_by(executor, source.parts, [value_bytes, cells], |places| {
+        let call = Decompression {
+            layout: source.layout,
+            wanted: source.wanted,
+            verify: source.verify,
+            stream: places.stream,
+            output: places.field,
+            cells: places.cells,
+        };
+        enqueue_decompress::<T, E>(executor, &call)
+    })
+}
+
+/// Memory of a machine in which work decodes values of so many bytes, with a workspace of so many cells. The bytes of the stream
+/// are in parts of whole words.
+///
+/// # Errors
+///
+/// [`Error::Format`]; [`Error::OutOfMemory`]; those of the work; the machine's own.
+pub(crate) fn decode_by<E: Executor>(
+    executor: &E,
+    parts: &[&[u8]],
+    [value_bytes, cells]: [u64; 2],
+    work: impl FnOnce(&Places) -> Result<(), Error>,
+) -> Result<E::Memory, Error> {
+    let length = parts.iter().map(|part| part.len() as u64).sum();
     let stream = executor.allocate(length)?;
     let output = executor.allocate(value_bytes)?;
-    let workspace = executor.allocate(8 * cells_to_decompress(source.layout))?;
-    let call = Decompression {
-        layout: source.layout,
-        wanted: source.wanted,
-        verify: source.verify,
+    let workspace = executor.allocate(8 * cells)?;
+    let places = Places {
+        field: executor.view(&output),
         stream: executor.view(&stream).first(length / 4),
-        output: executor.view(&output),
         cells: executor.view(&workspace),
     };
     let mut at = 0;
-    for part in source.parts {
-        executor.upload(part, call.stream.from(at))?;
+    for part in parts {
+        executor.upload(part, places.stream.from(at))?;
         at += part.len() as u64 / 4;
     }
-    enqueue_decompress::<T, E>(executor, &call)?;
+    work(&places)?;
     let mut fault = [0; 8];
-    executor.download(call.cells, 8 * cells::FAULT, &mut fault)?;
+    executor.download(places.cells, 8 * cells::FAULT, &mut fault)?;
     fault_in(u64::from_le_bytes(fault))?;
     Ok(output)
 }

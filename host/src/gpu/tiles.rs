@@ -1,14 +1,16 @@
 //! The order of kernels of the codecs of tiles.
 //!
 //! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
-//! of the workspace, so that the caller allocates once.
+//! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`held`]).
 
+pub(crate) mod held;
 pub(crate) mod tuning;
 pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{CompressJob, DecompressJob, cells_to_clear};
+use crate::gpu::tiles::held::{Held, Others};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
@@ -16,12 +18,12 @@ use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header_words::Draft;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
-use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Cube;
 use ferrosz_codec::tile::code::RADIUS;
@@ -35,7 +37,7 @@ use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTables;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTablesParams;
 use ferrosz_gpu_kernels::code::entropy::encode::Encode;
 use ferrosz_gpu_kernels::code::entropy::encode::EncodeParams;
-use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParams};
+use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParams, tiles_a_block};
 use ferrosz_gpu_kernels::code::entropy::tables::MakeTables;
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
@@ -100,19 +102,27 @@ fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
 /// A compression or a decompression.
 struct Call<'a, T, E> {
     executor: &'a E,
+    held: &'a Held,
+    /// The chunks that are coded.
     layout: &'a TileLayout,
     workspace: Workspace,
     element: PhantomData<T>,
 }
 
 impl<'a, T: Element, E: Executor> Call<'a, T, E> {
-    fn new(executor: &'a E, layout: &'a TileLayout, cells: View<u64>) -> Self {
+    fn new(executor: &'a E, held: &'a Held, layout: &'a TileLayout, cells: View<u64>) -> Self {
         Self {
             executor,
+            held,
             layout,
             workspace: Workspace::new(layout, T::DTYPE, cells).0,
             element: PhantomData,
         }
+    }
+
+    /// The entries of the chunk table.
+    fn entries(&self, layout: &Layout) -> u64 {
+        self.layout.entries() + layout.mask().map_or(0, |mask| mask.chunks())
     }
 
     /// The Lorenzo predictor's parameters. Without a quantiser the kernel takes that in the cells.
@@ -167,19 +177,20 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
         Ok(())
     }
 
-    /// The interpolation's parameters for the field.
-    fn fine(&self, field: View<u32>) -> InterpParams {
-        let (layout, workspace) = (self.layout, &self.workspace);
+    /// The interpolation's parameters for the field, whose anchors are `spacing` apart.
+    fn fine(&self, field: View<u32>, spacing: u32) -> InterpParams {
+        let (grid, workspace) = (self.held.memory(), &self.workspace);
+        let first_anchor = self.held.own_anchors(spacing).start;
         InterpParams {
             field,
-            strides: strides(&layout.fine),
-            anchors: workspace.known,
+            strides: strides(grid),
+            anchors: workspace.known.from(first_anchor * T::WORDS as u64),
             codes: workspace.regions,
-            first_run: layout.coarse_runs(),
+            first_run: self.layout.coarse_runs(),
             known: View::empty(),
             parameters: workspace.parameters,
-            slices: layout.fine.slices(),
-            lengths: layout.fine.slice_lengths(),
+            slices: grid.slices(),
+            lengths: grid.slice_lengths(),
             is_coarse: 0,
             first_tile: 0,
         }
@@ -243,13 +254,19 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
     }
 }
 
-/// Enqueues the coding of a field that has elements, as [`blocks::enqueue_compress`](crate::gpu::blocks::enqueue_compress). Does not allocate and does not wait.
+/// Enqueues the coding of a field that has elements, as [`blocks::enqueue_compress`](crate::gpu::blocks::enqueue_compress),
+/// or of the part of it that the machine has. Does not allocate; waits only for others.
+///
+/// The stream of a part has the header of the whole field, with the length of its own payload. Its chunks are those of the
+/// coarse field and those of the part.
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
-    layout: &TileLayout,
+    held: &Held,
+    others: Others<'_>,
 ) -> Result<(), Error> {
-    let call = Call::<T, E>::new(executor, layout, job.cells);
+    let layout = &held.encoded();
+    let call = Call::<T, E>::new(executor, held, layout, job.cells);
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_known = !job.is_resolved_on_machine();
     executor.clear(call.workspace.counts)?;
@@ -264,15 +281,15 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             })?;
         }
         Some(tuning) => {
-            call.interpolate(job, tuning, resolved.error().to_bits64())?;
+            call.interpolate(job, tuning, resolved.error().to_bits64(), others)?;
         }
     }
-    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job), call.encode_planes(job))?;
+    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, others), call.encode_planes(job))?;
     let params = FinishParams {
         header: Draft::new(&job.header::<T>()),
         identity: job.identity::<T>(),
         stream: job.stream,
-        entries: job.layout.entries(),
+        entries: call.entries(&job.layout),
         cells: call.workspace.cells,
         error: job.given([resolved.error().to_bits64()]),
     };
@@ -281,14 +298,24 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Tunes the parameters, and predicts the anchors and the field.
-    fn interpolate(&self, job: &CompressJob, tuning: Tuning, error: u64) -> Result<(), Error> {
+    fn interpolate(
+        &self,
+        job: &CompressJob,
+        tuning: Tuning,
+        error: u64,
+        others: Others<'_>,
+    ) -> Result<(), Error> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let spacing = tuning.geometry.spacing(layout.shape());
-        let coarse = layout.fine.coarse(spacing);
-        self.gather(job.input, &layout.fine, spacing, workspace.coarse)?;
+        let coarse = layout.coarse.unwrap_or(layout.fine);
+        let anchors = self.held.own_anchors(spacing);
+        let words = anchors.start * T::WORDS as u64..anchors.end * T::WORDS as u64;
+        let of_own = workspace.coarse.from(words.start);
+        self.gather(job.input, self.held.own(), spacing, of_own)?;
+        others.gather(self.executor, workspace.coarse, words)?;
         self.gather(workspace.coarse, &coarse, spacing, workspace.anchors)?;
-        let fine = self.fine(job.input);
-        self.tune(job, &fine, tuning, error)?;
+        let fine = self.fine(job.input, spacing);
+        self.tune(job, &fine, tuning, error, others)?;
         let of_anchors = self.coarse(&coarse, View::empty());
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
@@ -314,10 +341,13 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         fine: &InterpParams,
         tuning: Tuning,
         error: u64,
+        others: Others<'_>,
     ) -> Result<(), Error> {
         let workspace = &self.workspace;
         let tune = TuneJob {
-            search: Search::of_field(tuning, &self.layout.fine),
+            search: self.held.search(tuning),
+            sampled: self.held.sampled(),
+            others,
             bound: job.bound,
             error: (!job.is_resolved_on_machine()).then_some(error),
             radius: Some(RADIUS),
@@ -332,27 +362,32 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 
     /// Encodes the codes to the stream, without its header.
-    fn encode<C: SymbolCoder>(&self, job: &CompressJob) -> Result<(), Error> {
+    fn encode<C: SymbolCoder>(&self, job: &CompressJob, others: Others<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let runs = tiling(layout, ChunkLength::Four);
         let tiling = tiling(layout, layout.chunk);
         let chunks = layout.chunks();
         let tiles = layout.runs() * u64::from(RUN_TILES);
-        let warps = self.blocks(tiles.div_ceil(WARPS))?;
+        let tiles_a_block = tiles_a_block(tiles);
+        let counted = self.held.counted();
         let statistics = StatisticsParams {
             tiling: runs,
             regions: workspace.regions,
             tiles: workspace.tiles,
             parameters: self.parameters(),
             counts: workspace.counts,
+            counted,
+            tiles_a_block,
         };
-        with_order!(tiling.order, S => executor.launch::<Statistics<S>>(warps, &statistics))?;
+        let blocks = self.blocks(tiles.div_ceil(tiles_a_block.into()))?;
+        with_order!(tiling.order, S => executor.launch::<Statistics<S>>(blocks, &statistics))?;
+        others.sum(executor, workspace.counts)?;
         let tables = TablesParams {
             counts: workspace.counts,
             tables: workspace.tables,
             frequencies: workspace.frequencies,
             cells: workspace.cells,
-            is_sample: u32::from(tiling.is_sample()),
+            is_sample: u32::from(counted.is_sample()),
         };
         executor.launch::<MakeTables<C>>(1, &tables)?;
         self.write_prologue(job)?;
@@ -397,7 +432,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             anchors: workspace.anchors,
             coefficients: workspace.coefficients,
             stream: job.stream,
-            entries: job.layout.entries(),
+            entries: self.entries(&job.layout),
             cells: workspace.cells,
             identity: job.identity::<T>(),
         };
@@ -415,7 +450,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             field: job.input,
             element_words: T::WORDS as u32,
             stream: job.stream,
-            entries: job.layout.entries(),
+            entries: self.entries(&job.layout),
             cells: workspace.cells,
             identity: job.identity::<T>(),
             split: job.layout.split(),
@@ -423,14 +458,15 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 }
 
-/// Enqueues the decompression of a whole field that has elements. Does not allocate and does not wait; a fault will be
-/// in the fault cell.
+/// Enqueues the decompression of a whole field that has elements, or of the part of it that the machine has. Does not allocate
+/// and does not wait; a fault will be in the fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
-    layout: &TileLayout,
+    held: &Held,
 ) -> Result<(), Error> {
-    let call = Call::<T, E>::new(executor, layout, job.cells);
+    let layout = &held.decoded();
+    let call = Call::<T, E>::new(executor, held, layout, job.cells);
     executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
     call.decode(job)?;
@@ -444,7 +480,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Reads the prologue: the coder's tables, if it has any, then parameters and anchors.
     fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let (contents, entries) = (contents::<T>(layout), job.layout.entries());
+        let (contents, entries) = (contents::<T>(layout), self.entries(&job.layout));
         let layout_words = job.layout_words();
         let tables = ReadTablesParams {
             header: job.header(),
@@ -481,7 +517,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             tiling: tiling(layout, layout.chunk),
             header: job.header(),
             stream: job.behind_records(),
-            entries: job.layout.entries(),
+            entries: self.entries(&job.layout),
             tables: workspace.tables,
             parameters: self.parameters(),
             regions: workspace.regions,
@@ -515,12 +551,13 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
 
     fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
         let layout = self.layout;
-        let coarse = layout.fine.coarse(geometry.spacing(layout.shape()));
-        let fine = self.fine(job.output);
+        let spacing = geometry.spacing(layout.shape());
+        let coarse = layout.coarse.unwrap_or(layout.fine);
+        let fine = self.fine(job.output, spacing);
         let of_anchors = self.coarse(&coarse, self.workspace.anchors);
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
-        let blocks = self.blocks(layout.fine.tiles())?;
+        let blocks = self.blocks(self.held.own().tiles())?;
         let shape = layout.shape();
         match layout.codec.predictor.fitted() {
             FittedKind::None => {

@@ -118,7 +118,7 @@ impl<W: Write + Seek + Send> Threads<W> {
     /// member.
     fn meet<R>(
         &self,
-        numbers: &[u64],
+        numbers: Vec<u64>,
         messages: Vec<Message>,
         read: impl FnOnce(&[Vec<u64>], Vec<Message>) -> R,
     ) -> Result<R, Error> {
@@ -134,7 +134,7 @@ impl<W: Write + Seek + Send> Threads<W> {
         }
         // 2. This member comes.
         let number = round.number;
-        round.numbers[self.rank] = numbers.to_vec();
+        round.numbers[self.rank] = numbers;
         for Message { rank, bytes } in messages {
             let Some(of_member) = round.messages.get_mut(rank) else {
                 return Err(Error::Group {
@@ -174,11 +174,16 @@ impl<W: Write + Seek + Send> Threads<W> {
 
     /// Replaces numbers by those of all members, joined.
     fn reduce(&self, numbers: &mut [u64], join: impl Fn(u64, u64) -> u64) -> Result<(), Error> {
-        let own = numbers.to_vec();
-        self.meet(&own, Vec::new(), |all, _| {
-            for (at, number) in numbers.iter_mut().enumerate() {
-                let of_members = all.iter().map(|of_member| of_member.get(at).copied());
-                *number = of_members.flatten().reduce(&join).unwrap_or(0);
+        self.meet(numbers.to_vec(), Vec::new(), |all, _| {
+            // Both joins have an order of no consequence, so the own numbers may come first.
+            let others = all
+                .iter()
+                .enumerate()
+                .filter(|(rank, _)| *rank != self.rank);
+            for (_, of_other) in others {
+                for (number, of_other) in numbers.iter_mut().zip(of_other) {
+                    *number = join(*number, *of_other);
+                }
             }
         })
     }
@@ -212,14 +217,14 @@ impl<W: Write + Seek + Send> Group for Threads<W> {
 
     fn sum_before(&self, number: u64) -> Result<u64, Error> {
         let rank = self.rank;
-        self.meet(&[number], Vec::new(), |all, _| {
+        self.meet(vec![number], Vec::new(), |all, _| {
             let before = all[..rank].iter().flatten();
             before.fold(0, |sum: u64, number| sum.wrapping_add(*number))
         })
     }
 
     fn exchange(&self, messages: Vec<Message>) -> Result<Vec<Message>, Error> {
-        self.meet(&[], messages, |_, messages| messages)
+        self.meet(Vec::new(), messages, |_, messages| messages)
     }
 
     fn write(&self, pieces: &[Piece<'_>]) -> Result<(), Error> {
@@ -234,7 +239,7 @@ impl<W: Write + Seek + Send> Group for Threads<W> {
     }
 
     fn barrier(&self) -> Result<(), Error> {
-        self.meet(&[], Vec::new(), |_, _| ())
+        self.meet(Vec::new(), Vec::new(), |_, _| ())
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::cpu::sink::Sink;
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::host_slices::Uploaded;
+use crate::gpu::host_slices::{Room, Uploaded};
+use crate::gpu::tiles::held::Others;
 use crate::parts::{Group, Threads, agree};
 use crate::slabs::Slab;
 use crate::slabs::entries::{Place, move_entries};
@@ -11,7 +12,7 @@ use crate::slabs::machines::{Call, Machines};
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, with_element};
 use std::marker::PhantomData;
@@ -52,12 +53,25 @@ pub(crate) fn assemble(
     streams: &mut [Vec<u8>],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let header = join(slabs, layout, bound, streams)?.to_bytes();
-    let of_slabs = || slabs.iter().zip(&*streams);
-    let tables = of_slabs().map(|(slab, stream)| &stream[HEADER_BYTES..slab.payload_start()]);
-    let payloads = of_slabs().map(|(slab, stream)| &stream[slab.payload_start()..]);
+    let (header, owns) = join(slabs, layout, bound, streams)?;
+    let header = header.to_bytes();
+    let of_slabs = || slabs.iter().zip(&*streams).zip(&owns);
+    let tables = of_slabs().map(|((slab, stream), own)| {
+        let first = HEADER_BYTES + ENTRY_BYTES * own.skipped as usize;
+        &stream[first..slab.payload_start()]
+    });
+    let payloads = of_slabs()
+        .map(|((slab, stream), own)| &stream[slab.payload_start() + own.start as usize..]);
     let parts = [&header[..]].into_iter().chain(tables).chain(payloads);
     sink.append_all(&parts.collect::<Vec<&[u8]>>())
+}
+
+/// The part of a slab's stream that becomes a part of that of the field.
+struct Own {
+    /// Entries before it: those that all slabs have, but in the first slab, which gives them to the field.
+    skipped: u64,
+    /// Bytes of the payload before it.
+    start: u64,
 }
 
 /// Makes the entries in the streams of slabs those of the field, whose payloads follow each other. Returns the header of the
@@ -71,30 +85,45 @@ fn join(
     layout: &StreamLayout,
     bound: Bound,
     streams: &mut [Vec<u8>],
-) -> Result<Header, Error> {
+) -> Result<(Header, Vec<Own>), Error> {
     let headers = streams.iter().map(|stream| Header::read(stream));
     let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
     // The slabs have one quantiser.
     let error_bits = headers.first().map_or(0, |header| header.error_bits);
     let mut header = layout.layout.header(layout.dtype(), bound, error_bits);
-    let identity = header.identity();
-    for ((slab, stream), own) in slabs.iter().zip(streams).zip(&headers) {
+    let (identity, split) = (header.identity(), layout.layout.split());
+    let mut owns = Vec::new();
+    for ((number, slab), (stream, of_slab)) in
+        (0..).zip(slabs).zip(streams.iter_mut().zip(&headers))
+    {
+        let skipped = if number == 0 { 0 } else { slab.shared };
+        let table = stream.get_mut(HEADER_BYTES..slab.payload_start());
+        let table = table.unwrap_or_default().as_chunks_mut::<ENTRY_BYTES>().0;
+        let entries = table.get_mut(skipped as usize..).unwrap_or_default();
+        // Chunks follow each other in the order of their entries.
+        let own = match (skipped, entries.first()) {
+            (1.., Some(entry)) => Entry::from_bytes(entry, split).start,
+            _ => 0,
+        };
         let start = header.payload_bytes;
-        header.payload_bytes += own.payload_bytes;
+        header.payload_bytes += of_slab.payload_bytes - own;
         let from = Place {
-            identity: own.identity(),
-            first: 0,
-            bytes: 0..own.payload_bytes,
+            identity: of_slab.identity(),
+            first: skipped,
+            bytes: own..of_slab.payload_bytes,
         };
         let to = Place {
             identity,
-            first: slab.chunks.start,
+            first: slab.chunks.start - slab.shared + skipped,
             bytes: start..header.payload_bytes,
         };
-        let table = stream.get_mut(HEADER_BYTES..slab.payload_start());
-        move_entries(table.unwrap_or_default().as_chunks_mut().0, &from, &to);
+        move_entries(entries, split, &from, &to);
+        owns.push(Own {
+            skipped,
+            start: own,
+        });
     }
-    Ok(header)
+    Ok((header, owns))
 }
 
 fn compress_of<T: Element>(
@@ -129,21 +158,22 @@ impl<T: Element> Call for CompressSlabs<'_, T> {
         let Self { slabs, bound, .. } = self;
         let streams = Threads::run(slabs.len(), std::io::empty(), |group| {
             let slab = &slabs[group.rank()];
-            let layout = slab.stream_layout(self.layout);
             let field = slab.bytes(self.field, T::BYTES);
-            compress_slab::<T, E>(&executors[group.rank()], group, &layout, bound, field)
+            let executor = &executors[group.rank()];
+            compress_slab::<T, E>(executor, group, slab, self.layout, bound, field)
         });
-        // The members that did not fail say that another one did.
-        let is_cause = |error: &Error| !matches!(error, Error::Group { .. });
-        let mut errors = streams.iter().filter_map(|stream| stream.as_ref().err());
-        match errors
-            .clone()
-            .find(|error| is_cause(error))
-            .or(errors.next())
-        {
-            Some(error) => Err(error.clone()),
-            None => streams.into_iter().collect(),
-        }
+        all(streams)
+    }
+}
+
+/// The results of all members, or the error that was the cause of the others: the members that did not fail say that another one
+/// did.
+pub(crate) fn all<R>(results: Vec<Result<R, Error>>) -> Result<Vec<R>, Error> {
+    let is_cause = |error: &&Error| !matches!(error, Error::Group { .. });
+    let errors = || results.iter().filter_map(|result| result.as_ref().err());
+    match errors().find(is_cause).or(errors().next()) {
+        Some(error) => Err(error.clone()),
+        None => results.into_iter().collect(),
     }
 }
 
@@ -151,17 +181,25 @@ impl<T: Element> Call for CompressSlabs<'_, T> {
 fn compress_slab<T: Element, E: Executor>(
     executor: &E,
     group: &dyn Group,
+    slab: &Slab,
     layout: &StreamLayout,
     mut bound: Bound,
     field: &[u8],
 ) -> Result<Vec<u8>, Error> {
-    let uploaded = agree(group, Uploaded::new(executor, layout, field))?;
+    let room = Room {
+        stream: slab.max_stream_bytes(layout).unwrap_or(u64::MAX),
+        field: (slab.count() + slab.behind) * T::BYTES as u64,
+        cells: slab.workspace_cells(layout),
+    };
+    let uploaded = agree(group, Uploaded::new(executor, &room, field))?;
     if bound.needs_extremes() {
-        let mut cells = agree(group, uploaded.extremes::<T>())?;
+        let mut cells = agree(group, uploaded.extremes::<T>(slab.count()))?;
         group.max(&mut cells)?;
         bound = absolute::<T>(bound, cells)?;
     }
-    uploaded.compress::<T>(bound, &ValueMapping::default())
+    uploaded.compress(|places| {
+        slab.enqueue_compress::<T, E>(executor, layout, bound, places, Others(Some(group)))
+    })
 }
 
 /// The absolute bound of a field with these extremes, as [`Extremes::to_cells`] has them. Its quantiser is that of the

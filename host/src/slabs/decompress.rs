@@ -2,29 +2,33 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::host_slices::{Source, Target, decode};
-use crate::gpu::mapping::decompress::Wanted;
-use crate::slabs::Slab;
+use crate::gpu::host_slices::{Target, decode_by};
 use crate::slabs::entries::{Place, extent, move_entries};
 use crate::slabs::machines::{Call, Machines};
+use crate::slabs::{Part, Slab};
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::tiles::prologue_bytes;
 use ferrosz_codec::error::FormatError;
 use ferrosz_codec::{Bound, Element, with_element};
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::thread;
 
 /// [`decompress_of`] an element type.
 type Decompress = fn(&Machines, &[SlabStream<'_>], bool, Target<'_>) -> Result<(), Error>;
 
-/// The stream of a slab: header and table are its own, the payload is a part of that of the field's stream.
+/// The stream of a slab: header and table are its own, the payload is in parts of that of the field's stream.
 pub(crate) struct SlabStream<'a> {
-    slab: &'a Slab,
+    pub(crate) slab: &'a Slab,
+    /// The layout of the field's stream.
     layout: StreamLayout,
     /// Header and table.
     pub(crate) head: Vec<u8>,
-    pub(crate) payload: &'a [u8],
+    /// The chunks that all slabs have, and those of the slab.
+    pub(crate) payload: [&'a [u8]; 2],
 }
 
 /// Decodes a stream without updates and records, each machine a slab. The values go to the target in their order.
@@ -57,36 +61,76 @@ pub(crate) fn split<'a>(
 ) -> Result<Vec<SlabStream<'a>>, Error> {
     let header = &stream.header;
     let bound = Bound::abs(header.absolute_error())?;
+    let (layout, payload) = (header.layout(), stream.payload());
+    let (split, length) = (layout.split(), payload.len() as u64);
+    let layout = StreamLayout {
+        value_type: header.value_type,
+        ..layout.into()
+    };
     let streams = slabs.iter().map(|slab| {
-        let [first, end] = [slab.chunks.start, slab.chunks.end].map(|chunk| chunk as usize);
-        let mut table = stream.table()[first..end].to_vec();
-        let bytes = extent(&table, stream.payload().len() as u64);
-        let own = Header {
-            payload_bytes: bytes.end - bytes.start,
-            ..slab.layout.header(header.dtype, bound, header.error_bits)
+        let part =
+            |entries: Range<u64>| &stream.table()[entries.start as usize..entries.end as usize];
+        let (shared, own) = (
+            part(0..slab.shared),
+            part(slab.chunks.start..slab.chunks.end + slab.chunks_behind),
+        );
+        let of_shared = of_shared(&layout, shared, payload);
+        let of_own = extent(own, split, length);
+        let shared_bytes = of_shared.end;
+        let bytes = shared_bytes + of_own.end - of_own.start;
+        let header = Header {
+            payload_bytes: bytes,
+            ..match &slab.part {
+                Part::Field(layout) => layout.header(header.dtype, bound, header.error_bits),
+                Part::Tiles(_) => *header,
+            }
         };
-        let to = Place {
-            identity: own.identity(),
-            first: 0,
-            bytes: 0..own.payload_bytes,
+        let place = |identity, first, bytes| Place {
+            identity,
+            first,
+            bytes,
         };
-        let from = Place {
-            identity: header.identity(),
-            first: slab.chunks.start,
-            bytes: bytes.clone(),
-        };
-        move_entries(&mut table, &from, &to);
+        let [mut shared, mut own] = [shared, own].map(<[_]>::to_vec);
+        let [from, to] = [stream.header.identity(), header.identity()];
+        let all = 0..shared_bytes;
+        move_entries(
+            &mut shared,
+            split,
+            &place(from, 0, all.clone()),
+            &place(to, 0, all),
+        );
+        move_entries(
+            &mut own,
+            split,
+            &place(from, slab.chunks.start, of_own.clone()),
+            &place(to, slab.shared, shared_bytes..bytes),
+        );
+        let bytes = |range: Range<u64>| &payload[range.start as usize..range.end as usize];
         SlabStream {
             slab,
-            layout: StreamLayout {
-                value_type: header.value_type,
-                ..slab.layout.into()
-            },
-            head: [&own.to_bytes()[..], table.as_flattened()].concat(),
-            payload: &stream.payload()[bytes.start as usize..bytes.end as usize],
+            layout,
+            head: [
+                &header.to_bytes()[..],
+                shared.as_flattened(),
+                own.as_flattened(),
+            ]
+            .concat(),
+            payload: [bytes(of_shared), bytes(of_own)],
         }
     });
     Ok(streams.collect())
+}
+
+/// The bytes of the chunks that all slabs of a stream have: of the prologue, which has its length in its contents, and of the
+/// chunks of the coarse field.
+fn of_shared(layout: &StreamLayout, entries: &[[u8; ENTRY_BYTES]], payload: &[u8]) -> Range<u64> {
+    let (Some(tiles), Some((_, chunks))) = (layout.layout.tiles(), entries.split_first()) else {
+        return 0..0;
+    };
+    let length = payload.len() as u64;
+    let prologue = prologue_bytes(&tiles, layout.dtype(), payload).unwrap_or(0);
+    let of_chunks = extent(chunks, layout.layout.split(), length);
+    0..prologue.min(length).max(of_chunks.end)
 }
 
 fn decompress_of<T: Element>(
@@ -116,7 +160,7 @@ impl<T: Element> Call for DecompressSlabs<'_, '_, T> {
 
     fn on<E: Executor + Sync>(self, executors: &[E]) -> Self::Output {
         let machines = || executors.iter().zip(self.streams);
-        let bytes_of = |slab: &Slab| (slab.elements.end - slab.elements.start) * T::BYTES as u64;
+        let bytes_of = |slab: &Slab| slab.count() * T::BYTES as u64;
         match self.target {
             Target::Memory(mut values) => {
                 let places = machines().map(|(executor, stream)| {
@@ -126,14 +170,14 @@ impl<T: Element> Call for DecompressSlabs<'_, '_, T> {
                     (executor, stream, own)
                 });
                 let decoded = each(places.collect(), |(executor, stream, own)| {
-                    let memory = stream.decode::<T, E>(executor, self.verify, own.len() as u64)?;
+                    let memory = stream.decode::<T, E>(executor, self.verify)?;
                     Target::Memory(own).take(executor, &memory)
                 });
                 decoded.into_iter().collect()
             }
             Target::Pieces(_, take) => {
                 let decoded = each(machines().collect(), |(executor, stream)| {
-                    stream.decode::<T, E>(executor, self.verify, bytes_of(stream.slab))
+                    stream.decode::<T, E>(executor, self.verify)
                 });
                 let decoded = decoded.into_iter().collect::<Result<Vec<_>, _>>()?;
                 for ((executor, stream), memory) in machines().zip(decoded) {
@@ -159,33 +203,41 @@ fn each<W: Send, R: Send>(work: Vec<W>, run: impl Fn(W) -> R + Sync) -> Vec<R> {
 }
 
 impl SlabStream<'_> {
-    /// Decodes the slab in the memory of a machine.
+    /// Decodes the slab in the memory of a machine, where there may be values behind it.
     fn decode<T: Element, E: Executor>(
         &self,
         executor: &E,
         verify: bool,
-        value_bytes: u64,
     ) -> Result<E::Memory, Error> {
-        let source = Source {
-            layout: &self.layout,
-            parts: &[&self.head, self.payload],
-            wanted: &Wanted::of(&self.layout, None)?,
-            verify,
-        };
-        let decoded = decode::<T, E>(executor, &source, value_bytes);
-        decoded.map_err(|error| in_field(error, self.slab.chunks.start))
+        let values = (self.slab.count() + self.slab.behind) * T::BYTES as u64;
+        let cells = self.slab.workspace_cells(&self.layout);
+        let [shared, own] = self.payload;
+        let decoded = decode_by(
+            executor,
+            &[&self.head, shared, own],
+            [values, cells],
+            |places| {
+                self.slab
+                    .enqueue_decompress::<T, E>(executor, &self.layout, verify, places)
+            },
+        );
+        decoded.map_err(|error| in_field(error, self.slab))
     }
 }
 
-/// The error of a slab as one of the field, of which the slab has the chunks from number `first` on.
-pub(crate) fn in_field(error: Error, first: u64) -> Error {
+/// The error of a slab as one of the field.
+pub(crate) fn in_field(error: Error, slab: &Slab) -> Error {
+    let in_field = |chunk| match chunk < slab.shared {
+        true => chunk,
+        false => chunk - slab.shared + slab.chunks.start,
+    };
     match error {
         Error::Format(FormatError::ChunkChecksum { chunk }) => FormatError::ChunkChecksum {
-            chunk: chunk + first,
+            chunk: in_field(chunk),
         }
         .into(),
         Error::Format(FormatError::InvalidChunk { chunk, what }) => FormatError::InvalidChunk {
-            chunk: chunk + first,
+            chunk: in_field(chunk),
             what,
         }
         .into(),

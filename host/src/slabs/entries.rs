@@ -5,7 +5,9 @@ use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, Entry, Split
 use std::ops::Range;
 
 /// The start of a chunk that is in no stream.
-const NOWHERE: u64 = Split::SHORT.max_payload() - CHUNK_ALIGNMENT;
+fn nowhere(split: Split) -> u64 {
+    split.max_payload() - CHUNK_ALIGNMENT
+}
 
 /// Where the chunks of a slab are in a stream.
 #[derive(Debug, Clone)]
@@ -20,28 +22,37 @@ pub(crate) struct Place {
 
 /// Turns entries of the chunks of a slab in one stream into those in another, where the chunks are in as many bytes. A chunk
 /// that is elsewhere, which only damaged streams have, stays a fault.
-pub(crate) fn move_entries(entries: &mut [[u8; ENTRY_BYTES]], from: &Place, to: &Place) {
+pub(crate) fn move_entries(
+    entries: &mut [[u8; ENTRY_BYTES]],
+    split: Split,
+    from: &Place,
+    to: &Place,
+) {
     for (number, bytes) in (0..).zip(entries) {
-        let entry = Entry::from_bytes(bytes, Split::SHORT);
+        let entry = Entry::from_bytes(bytes, split);
         let is_inside = entry.start >= from.bytes.start && entry.range().end <= from.bytes.end;
         let sum = (entry.checksum).wrapping_sub(from.seed(number, entry.form));
         let moved = Entry {
             start: match is_inside {
                 true => entry.start - from.bytes.start + to.bytes.start,
-                false => NOWHERE,
+                false => nowhere(split),
             },
             checksum: to.seed(number, entry.form).wrapping_add(sum),
             ..entry
         };
-        *bytes = moved.to_bytes(Split::SHORT);
+        *bytes = moved.to_bytes(split);
     }
 }
 
 /// The bytes of a payload of so many bytes that have the chunks of these entries, wherever they are.
-pub(crate) fn extent(entries: &[[u8; ENTRY_BYTES]], payload_bytes: u64) -> Range<u64> {
+pub(crate) fn extent(
+    entries: &[[u8; ENTRY_BYTES]],
+    split: Split,
+    payload_bytes: u64,
+) -> Range<u64> {
     let ranges = entries
         .iter()
-        .map(|bytes| Entry::from_bytes(bytes, Split::SHORT).range());
+        .map(|bytes| Entry::from_bytes(bytes, split).range());
     let inside = ranges.filter(|range| range.end <= payload_bytes);
     let all = inside.reduce(|all, range| all.start.min(range.start)..all.end.max(range.end));
     all.unwrap_or(0..0)
@@ -87,15 +98,15 @@ mod tests {
             entry(1024, 3072, 3, 5),
         ];
         let mut moved = table;
-        move_entries(&mut moved, &of_slab, &of_field);
+        move_entries(&mut moved, Split::SHORT, &of_slab, &of_field);
         let first = Entry::from_bytes(&moved[0], Split::SHORT);
         assert_eq!((first.start, first.bytes, first.form), (65_536, 1024, 1));
         assert_eq!(
             first.checksum,
             Identity(u64::MAX - 5).seed(123, 1).wrapping_add(9)
         );
-        assert_eq!(extent(&moved, 70_000), of_field.bytes);
-        move_entries(&mut moved, &of_field, &of_slab);
+        assert_eq!(extent(&moved, Split::SHORT, 70_000), of_field.bytes);
+        move_entries(&mut moved, Split::SHORT, &of_field, &of_slab);
         assert_eq!(moved, table);
     }
 
@@ -111,10 +122,10 @@ mod tests {
             entry(4800, 32, 1, 0),
             entry(16, 16, 1, 0),
         ];
-        assert_eq!(extent(&table, 4816), 16..480);
-        move_entries(&mut table, &place(16..480), &place(0..464));
+        assert_eq!(extent(&table, Split::SHORT, 4816), 16..480);
+        move_entries(&mut table, Split::SHORT, &place(16..480), &place(0..464));
         let starts = table.map(|bytes| Entry::from_bytes(&bytes, Split::SHORT).start);
-        assert_eq!(starts, [144, NOWHERE, 0]);
-        assert_eq!(extent(&[], 100), 0..0);
+        assert_eq!(starts, [144, nowhere(Split::SHORT), 0]);
+        assert_eq!(extent(&[], Split::SHORT, 100), 0..0);
     }
 }

@@ -185,17 +185,17 @@ impl Bench<'_> {
         let gpus = &self.all[..count];
         let mut slabs = Slabs::new::<f32>(gpus, compressor)?;
         let values: Vec<Vec<f32>> = (0..count).map(|number| self.slab(number)).collect();
-        let upload = |((_, stream), values): (&OnGpu, &Vec<f32>)| {
-            stream.clone_htod(values).map_err(failed("copy to the GPU"))
-        };
-        let fields = gpus.iter().zip(&values).map(upload);
-        let fields = fields.collect::<Result<Vec<CudaSlice<f32>>, _>>()?;
-        let room = |((_, stream), values): (&OnGpu, &Vec<f32>)| {
-            let room = stream.alloc_zeros::<f32>(values.len());
-            room.map_err(failed("allocate memory"))
-        };
-        let outputs = gpus.iter().zip(&values).map(room);
-        let mut outputs = outputs.collect::<Result<Vec<CudaSlice<f32>>, _>>()?;
+        let (mut fields, mut outputs) = (Vec::new(), Vec::new());
+        for (number, (_, stream)) in gpus.iter().enumerate() {
+            let behind = slabs.elements_behind(number) as usize;
+            let next = values
+                .get(number + 1)
+                .map_or(&[][..], |next| &next[..behind]);
+            let field = stream.clone_htod(&[&values[number], next].concat());
+            fields.push(field.map_err(failed("copy to the GPU"))?);
+            let output = stream.alloc_zeros::<f32>(values[number].len() + behind);
+            outputs.push(output.map_err(failed("allocate memory"))?);
+        }
         let decompressor = Decompressor::new();
         let repeat = self.flags.repeat;
         let compress = sample(WARM_UP, repeat, || {
@@ -262,12 +262,12 @@ impl Bench<'_> {
         workspace.check(own)?;
         drop(bytes);
         let mut at = 0;
-        for ((_, stream), output) in self.all.iter().zip(outputs) {
-            let place = field.slice(at..at + output.len());
-            at += output.len();
+        for (((_, stream), output), values) in self.all.iter().zip(outputs).zip(values) {
+            let place = field.slice(at..at + values.len());
+            at += values.len();
             let [found, wanted] = [
                 stream
-                    .clone_dtoh(output)
+                    .clone_dtoh(&output.slice(..values.len()))
                     .map_err(failed("copy from the GPU"))?,
                 own.clone_dtoh(&place)
                     .map_err(failed("copy from the GPU"))?,

@@ -11,7 +11,7 @@ use crate::code::entropy::walk::{
 };
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
-use crate::pipeline::tiles::tiling::Tiling;
+use crate::pipeline::tiles::tiling::{Counted, Tiling};
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
@@ -19,8 +19,8 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::{LANES, RUN_TILES, TILE, TileOrder, ZONES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; a warp for each tile is
-/// best.
+/// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; one for each
+/// [`tiles_a_block`] tiles is best.
 pub struct Statistics<S>(PhantomData<S>);
 
 /// Parameters of [`Statistics`].
@@ -37,6 +37,16 @@ pub struct StatisticsParams {
     pub parameters: View<u32>,
     /// The counts, to be raised: [`COUNTERS`] cells, by context and symbol.
     pub counts: View<u64>,
+    /// The runs that are counted.
+    pub counted: Counted,
+    /// Tiles that a block takes at the same time, at most [`WARPS`].
+    pub tiles_a_block: u32,
+}
+
+/// Tiles that a block takes at the same time: one for each warp, but one for all of a block's warps while there are so few that
+/// each can have a block.
+pub const fn tiles_a_block(tiles: u64) -> u32 {
+    if tiles <= 512 { 1 } else { WARPS }
 }
 
 /// Symbols of all contexts.
@@ -84,11 +94,12 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         t.barrier();
         // Tiles of one block are neighbours: so those that are counted are in few blocks.
         let tiles = params.tiling.runs() * u64::from(RUN_TILES);
-        let mut first = u64::from(t.block_index()) * u64::from(WARPS);
+        let at_once = u64::from(params.tiles_a_block);
+        let mut first = u64::from(t.block_index()) * at_once;
         let mut has_counted = false;
         while first < tiles {
             has_counted |= Self::run_tiles(t, params, first);
-            first += u64::from(t.block_count()) * u64::from(WARPS);
+            first += u64::from(t.block_count()) * at_once;
         }
         if !has_counted {
             return;
@@ -112,7 +123,7 @@ impl<S: StaticShape> Statistics<S> {
         let own = t.shuffle(t.warp(), 0);
         let tile = TileStatistics::<S>::new(params, first + u64::from(own));
         let mut is_counted = false;
-        if tile.is_there() {
+        if own < params.tiles_a_block && tile.is_there() {
             let classes = tile.run(t);
             is_counted = tile.is_counted(t, classes);
             if is_counted {
@@ -212,7 +223,10 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// Whether there are symbols to count.
     #[inline(always)]
     fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
-        t.any(classes.first | classes.rest != 0) && self.params.tiling.is_counted(self.run)
+        let StatisticsParams {
+            tiling, counted, ..
+        } = self.params;
+        t.any(classes.first | classes.rest != 0) && counted.has(tiling, self.run)
     }
 
     /// Keeps the tile's classes.

@@ -1,6 +1,6 @@
 //! Which tiles a chunk has: those of the coarse field, if there is one, come first.
 
-use ferrosz_codec::code::entropy::counts::{is_counted, is_sample};
+use ferrosz_codec::code::entropy::counts;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileBox, TileGrid, TileOrder};
 
 /// The tiles of a field and of its coarse field, which share no chunk.
@@ -75,19 +75,6 @@ impl Tiling {
         chunk < self.coarse_chunks
     }
 
-    /// Whether the symbols of a run are counted: those of the coarse field are always.
-    #[inline(always)]
-    pub const fn is_counted(&self, run: u64) -> bool {
-        let fine = self.runs - self.coarse_runs;
-        run < self.coarse_runs || is_counted(run - self.coarse_runs, fine)
-    }
-
-    /// Whether some runs are not counted.
-    #[inline(always)]
-    pub const fn is_sample(&self) -> bool {
-        is_sample(self.runs - self.coarse_runs)
-    }
-
     /// The number of a chunk's first run among the runs of both fields.
     #[inline(always)]
     pub const fn first_run(&self, chunk: u64) -> u64 {
@@ -127,5 +114,37 @@ impl Tiling {
             is_coarse: self.is_coarse(chunk),
             position: grid.tile(first + u64::from(tile)),
         }
+    }
+}
+
+/// The runs whose symbols are counted. The machine may have a slab of the field: then the runs of the coarse field, which all
+/// machines have, are counted by the one that has the first slab.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    /// Runs of the field before those of the tiling.
+    before: u64,
+    /// Runs of the field.
+    all: u64,
+}
+
+impl Counted {
+    /// Those of a tiling that begins with run `before` of a field of `all` runs.
+    pub const fn new(before: u64, all: u64) -> Self {
+        Self { before, all }
+    }
+
+    /// Whether a run of a tiling is counted.
+    #[inline(always)]
+    pub const fn has(&self, tiling: &Tiling, run: u64) -> bool {
+        match run.checked_sub(tiling.coarse_runs) {
+            None => self.before == 0,
+            Some(run) => counts::is_counted(self.before + run, self.all),
+        }
+    }
+
+    /// Whether some runs are not counted.
+    pub const fn is_sample(&self) -> bool {
+        counts::is_sample(self.all)
     }
 }

@@ -7,6 +7,7 @@ use crate::PACKAGE;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
+use crate::predict::interp::sampled::Sampled;
 use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
@@ -19,7 +20,7 @@ use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, of_all, of_class};
-use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
+use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::tune::score::{CELLS, cell, cells_of_level, size_of_class};
 use ferrosz_codec::predict::interp::tune::search::MAX_CANDIDATES;
 use ferrosz_codec::predict::slices::ROOT;
@@ -39,6 +40,8 @@ pub struct Scores<E, S, M = Splines>(PhantomData<(E, S, M)>);
 pub struct ScoresParams {
     /// The field, with nothing but its values, strides and extents.
     pub part: InterpParams,
+    /// The tiles among which samples are.
+    pub sampled: Sampled,
     /// The parameters of all candidates, [`WORDS`] words each.
     pub parameters: View<u32>,
     /// The cells that costs and sizes are added to: see [`cost_cell`] and [`size_cell`].
@@ -76,12 +79,14 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ScoresParams) {
         let grid = params.part.grid(S::SHAPE);
-        let samples = samples::<M>(grid.tiles());
+        let samples = params.sampled.samples::<M>();
         let scope = samples.scope();
         let count = samples.count().max(1);
         let candidate = t.block_index() / count;
-        let sample = t.block_index() % count;
-        let tile = M::tile(grid.tile(samples.tile(sample)));
+        let Some(number) = params.sampled.tile(&samples, t.block_index() % count) else {
+            return;
+        };
+        let tile = M::tile(grid.tile(number));
         begin_fill::<T, E, S>(t, &params.part, &tile);
         let parameters = params.parameters.from(u64::from(candidate) * WORDS as u64);
         let setup = TileSetup::read::<T, S>(t, parameters, tile, false);
@@ -121,16 +126,6 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
             }
             level += THREADS / WARP;
         }
-    }
-}
-
-/// The sample tiles of a field of so many.
-#[inline(always)]
-pub(crate) const fn samples<M: Method>(tiles: u64) -> Samples {
-    if M::IS_FITTED {
-        Samples::most(tiles)
-    } else {
-        Samples::new(tiles)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::predict::interp::THREADS;
 use crate::predict::interp::method::{Method, Slices};
 use crate::predict::interp::residuals::TileSetup;
 use crate::predict::interp::rows::InField;
-use crate::predict::interp::scores::samples;
 use crate::predict::interp::slices::{Columns, count_along};
 use crate::predict::interp::sums::{SHARES, SumsParams, pair, predict_sample};
 use crate::predict::interp::values::Values;
@@ -44,9 +43,12 @@ impl<E: Element> Kernel for SliceSums<E> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &SumsParams) {
         let grid = params.part.grid(Shape::Cube);
-        let samples = samples::<Slices>(grid.tiles());
+        let samples = params.sampled.samples::<Slices>();
         let scope = samples.scope();
-        let tile = Slices::tile(grid.tile(samples.tile(t.block_index() / SHARES)));
+        let Some(number) = params.sampled.tile(&samples, t.block_index() / SHARES) else {
+            return;
+        };
+        let tile = Slices::tile(grid.tile(number));
         let setup = predict_sample::<T, E, Cube, Slices>(t, params, tile, scope);
         let field = InField::new(params.part.field, params.part.strides, &tile);
         // One text for all sets: it is long.

@@ -10,7 +10,7 @@ use crate::predict::interp::positions::{InStore, Positions};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::InField;
-use crate::predict::interp::scores::samples;
+use crate::predict::interp::sampled::Sampled;
 use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
@@ -42,6 +42,8 @@ pub struct Sums<E, S>(PhantomData<(E, S)>);
 pub struct SumsParams {
     /// The field, with nothing but its values, strides and extents.
     pub part: InterpParams,
+    /// The tiles among which samples are.
+    pub sampled: Sampled,
     /// The parameters with which samples are predicted.
     pub parameters: View<u32>,
     /// The sums of all levels.
@@ -65,9 +67,12 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &SumsParams) {
         let grid = params.part.grid(S::SHAPE);
-        let samples = samples::<Stencils>(grid.tiles());
+        let samples = params.sampled.samples::<Stencils>();
         let scope = samples.scope();
-        let tile = grid.tile(samples.tile(t.block_index() / SHARES));
+        let Some(number) = params.sampled.tile(&samples, t.block_index() / SHARES) else {
+            return;
+        };
+        let tile = grid.tile(number);
         let setup = predict_sample::<T, E, S, Splines>(t, params, tile, scope);
         let field = InField::new(params.part.field, params.part.strides, &tile);
         let levels = setup.spacing.trailing_zeros();

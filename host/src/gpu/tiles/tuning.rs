@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
+use crate::gpu::tiles::held::Others;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
@@ -15,14 +16,15 @@ use ferrosz_gpu_kernels::predict::interp::method::{Slices, Stencils};
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
-use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
+use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
+use ferrosz_gpu_kernels::predict::interp::scores::{SCORE_CELLS, Scores, ScoresParams};
 use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
 use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
 use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
 use ferrosz_simt::View;
 
 /// The input and output of tuning.
-pub struct TuneJob {
+pub struct TuneJob<'a> {
     /// The candidates that are tried.
     pub search: Search,
     /// The bound of the field.
@@ -33,8 +35,12 @@ pub struct TuneJob {
     pub radius: Option<u32>,
     /// The largest radius.
     pub max_radius: u32,
-    /// The field.
+    /// The part of the field that the machine has.
     pub part: InterpParams,
+    /// The tiles of the part, among those of the field.
+    pub sampled: Sampled,
+    /// The machines that have the rest of the field.
+    pub others: Others<'a>,
     /// The cells of all kernels.
     pub workspace: View<u64>,
     /// The cells of tuning.
@@ -45,12 +51,12 @@ pub struct TuneJob {
     pub sums: View<u64>,
 }
 
-/// Asks for the parameters of a field. Nothing is allocated, and nothing waits.
+/// Asks for the parameters of a field. Nothing is allocated, and nothing waits, except for other machines.
 ///
 /// # Errors
 ///
 /// The machine's own.
-pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     executor.clear(job.cells)?;
     let mut params = PrepareParams {
         search: job.search,
@@ -68,6 +74,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
     };
     let candidates = ScoresParams {
         part: job.part,
+        sampled: job.sampled,
         parameters: job.parameters.from(WORDS as u64),
         cells: job.cells,
         classes: View::empty(),
@@ -83,6 +90,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
         let count = job.search.candidates(round);
         if count > 0 {
             score::<T, E>(executor, job, count, candidates)?;
+            job.others.sum(executor, job.cells.first(SCORE_CELLS))?;
             executor.launch::<Prepare<T>>(1, &params)?;
         }
     }
@@ -94,6 +102,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
             ..candidates
         };
         score::<T, E>(executor, job, 1, decided)?;
+        job.others.sum(executor, decided.classes)?;
         executor.launch::<Prepare<T>>(1, &params)?;
     }
     Ok(())
@@ -101,7 +110,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Res
 
 fn score<T: Element, E: Executor>(
     executor: &E,
-    job: &TuneJob,
+    job: &TuneJob<'_>,
     candidates: u32,
     params: ScoresParams,
 ) -> Result<(), Error> {
@@ -120,29 +129,31 @@ fn score<T: Element, E: Executor>(
 }
 
 /// Fits stencils to the samples, as the first round's candidates are ready.
-fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     executor.clear(job.sums)?;
     let (sums, fit) = (job.sums_params(), job.fit_params());
     with_shape!(job.search.shape, S => {
         executor.launch::<Sums<T, S>>(SHARES * job.samples(), &sums)?;
+        job.others.sum(executor, job.sums)?;
         executor.launch::<Fit<S>>(1, &fit)
     })
 }
 
 /// As [`fit_stencils`], for slices. At first samples are predicted with the coefficients of splines, which follow from sums of 0.
-fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob) -> Result<(), Error> {
+fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     let (sums, fit) = (job.sums_params(), job.fit_params());
     executor.clear(job.sums)?;
     executor.launch::<SliceFit>(1, &fit)?;
     for _ in 0..ROUNDS {
         executor.clear(job.sums)?;
         executor.launch::<SliceSums<T>>(SHARES * job.samples(), &sums)?;
+        job.others.sum(executor, job.sums)?;
         executor.launch::<SliceFit>(1, &fit)?;
     }
     Ok(())
 }
 
-impl TuneJob {
+impl TuneJob<'_> {
     fn fitted(&self) -> FittedKind {
         self.search.tuning.fitted()
     }
@@ -151,6 +162,7 @@ impl TuneJob {
         let candidate = candidate_words(self.search.number_before_fit());
         SumsParams {
             part: self.part,
+            sampled: self.sampled,
             parameters: self.parameters.from(candidate),
             sums: self.sums,
         }
@@ -165,7 +177,6 @@ impl TuneJob {
 
     /// The number of the field's sample tiles.
     fn samples(&self) -> u32 {
-        let tiles = self.part.grid(self.search.shape).tiles();
-        self.search.tuning.samples(tiles).count()
+        self.search.tuning.samples(self.sampled.all()).count()
     }
 }

@@ -1,0 +1,146 @@
+//! The work of a machine on a slab.
+
+use crate::error::Error;
+use crate::gpu::executor::Executor;
+use crate::gpu::host_slices::Places;
+use crate::gpu::job::{Coded, CompressJob, DecompressJob};
+use crate::gpu::mapping::compress::{Compression, enqueue_compress};
+use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress};
+use crate::gpu::mapping::workspace::workspace_cells;
+use crate::gpu::tiles;
+use crate::gpu::tiles::held::Others;
+use crate::slabs::{Part, Slab};
+use crate::stream_layout::StreamLayout;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::header::HEADER_BYTES;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::pipeline::cells;
+
+impl Slab {
+    /// A strict upper bound on the bytes of the slab's stream, given the layout of the field's. None if it does not fit in a
+    /// `u64`.
+    pub(crate) fn max_stream_bytes(&self, of_field: &StreamLayout) -> Option<u64> {
+        match &self.part {
+            Part::Field(layout) => as_field(layout, of_field).max_stream_bytes(),
+            Part::Tiles(held) => {
+                let most = held.decoded().max_bytes(of_field.dtype())?;
+                most.checked_add(HEADER_BYTES as u64)
+            }
+        }
+    }
+
+    /// The cells of the workspace of a compression, and of a decompression.
+    pub(crate) fn workspace_cells(&self, of_field: &StreamLayout) -> u64 {
+        match &self.part {
+            Part::Field(layout) => workspace_cells(&as_field(layout, of_field)),
+            Part::Tiles(held) => tiles::workspace::workspace_cells(&held.decoded()),
+        }
+    }
+
+    /// Enqueues the compression of the slab, with the absolute bound of the whole field. Waits only for the others, and they only
+    /// share slabs of tiles.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own; [`Error::Group`].
+    pub(crate) fn enqueue_compress<T: Element, E: Executor>(
+        &self,
+        executor: &E,
+        of_field: &StreamLayout,
+        bound: Bound,
+        places: &Places,
+        others: Others<'_>,
+    ) -> Result<(), Error> {
+        let Places {
+            field,
+            stream,
+            cells,
+        } = *places;
+        match &self.part {
+            Part::Field(layout) => {
+                let call = Compression {
+                    layout: &as_field(layout, of_field),
+                    bound,
+                    mapping: &ValueMapping::default(),
+                    field,
+                    stream,
+                    cells,
+                };
+                enqueue_compress::<T, E>(executor, &call)
+            }
+            Part::Tiles(held) => {
+                let job = CompressJob {
+                    layout: of_field.layout,
+                    bound,
+                    value_type: of_field.value_type,
+                    record_bytes: 0,
+                    record_sum: checksum(0, &[]),
+                    has_holes: false,
+                    input: field,
+                    coded: Coded::Field,
+                    stream,
+                    cells,
+                };
+                executor.clear(cells.first(cells::count(held.encoded().chunks())))?;
+                tiles::enqueue_compress::<T, E>(executor, &job, held, others)
+            }
+        }
+    }
+
+    /// Enqueues the decompression of the slab's stream.
+    ///
+    /// # Errors
+    ///
+    /// The machine's own.
+    pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
+        &self,
+        executor: &E,
+        of_field: &StreamLayout,
+        verify: bool,
+        places: &Places,
+    ) -> Result<(), Error> {
+        let Places {
+            field,
+            stream,
+            cells,
+        } = *places;
+        match &self.part {
+            Part::Field(layout) => {
+                let layout = &as_field(layout, of_field);
+                let call = Decompression {
+                    layout,
+                    wanted: &Wanted::of(layout, None)?,
+                    verify,
+                    stream,
+                    output: field,
+                    cells,
+                };
+                enqueue_decompress::<T, E>(executor, &call)
+            }
+            Part::Tiles(held) => {
+                let job = DecompressJob {
+                    layout: of_field.layout,
+                    value_type: of_field.value_type,
+                    record_bytes: 0,
+                    regions: &[],
+                    verify,
+                    stream,
+                    output: field,
+                    is_short: false,
+                    cells,
+                };
+                tiles::enqueue_decompress::<T, E>(executor, &job, held)
+            }
+        }
+    }
+}
+
+/// The layout of the stream of a slab that is a field of its own.
+fn as_field(layout: &Layout, of_field: &StreamLayout) -> StreamLayout {
+    StreamLayout {
+        value_type: of_field.value_type,
+        ..(*layout).into()
+    }
+}

@@ -325,8 +325,8 @@ fn streams_with_updates_are_decoded() {
     ));
 }
 
-/// Damages streams of a codec.
-fn check_damage(codec: Codec, rounds: u64) {
+/// Damages a stream of a codec so many times, in at least `kinds` ways that have errors of their own.
+fn check_damage(codec: Codec, rounds: u64, kinds: usize) {
     let (_, _, stream) = shared_stream(codec);
     let mut rng = SmallRng::seed_from_u64(8);
     let info = ferrosz::info(&stream).expect("a stream");
@@ -350,18 +350,18 @@ fn check_damage(codec: Codec, rounds: u64) {
         }
         seen.insert(one.to_string());
     }
-    assert!(seen.len() > 5, "{seen:?}");
+    assert!(seen.len() >= kinds, "{seen:?}");
 }
 
 #[test]
 fn damage_is_reported_as_by_one_gpu() {
-    check_damage(Codec::OUTLIER, 40);
+    check_damage(Codec::OUTLIER, 40, 11);
 }
 
 #[test]
 fn damage_of_tiles_is_reported_as_by_one_gpu() {
     for codec in [Codec::INTERP, Codec::LORENZO_RANS] {
-        check_damage(codec, 20);
+        check_damage(codec, 20, 4);
     }
 }
 

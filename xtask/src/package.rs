@@ -88,10 +88,9 @@ fn consume(folder: &Path) -> Result<(), Failure> {
 }
 
 fn manifest() -> String {
-    let mut text = format!(
-        "[package]\nname = \"consumer\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+    let mut text = "[package]\nname = \"consumer\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\n"
-    );
+        .to_owned();
     for name in PACKAGES {
         text.push_str(&format!("{name} = \"{VERSION}\"\n"));
     }

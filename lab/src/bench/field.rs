@@ -32,7 +32,7 @@ impl<T: Value> Subject<T> {
                 Failure::failed(format_args!("{name} has no values to measure on"))
             })?,
             name,
-            values: array.values.into(),
+            values: array.values.to_vec(),
         })
     }
 }

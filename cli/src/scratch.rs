@@ -1,5 +1,5 @@
-//! Temporary files without names, for what is too large for memory: the library's copies of a field, and what comes from
-//! or goes to a pipe.
+//! Temporary files without names: for copies of a field that the library makes, and for arrays and streams that come from or
+//! go to a pipe, if they are large.
 
 use crate::location::Location;
 use crate::output;

@@ -108,6 +108,18 @@ fn memory_is_bounded() {
     }
 }
 
+/// Compresses to `a.fsz`, decompresses and verifies it within the memory that commands may allocate.
+fn round_trip(place: &Place, compress: &str) {
+    succeed(
+        place,
+        &[
+            compress,
+            "decompress a.fsz out.f32 --force",
+            "verify in.f32 a.fsz",
+        ],
+    );
+}
+
 #[test]
 fn memory_of_copies_is_bounded() {
     let place = Place::new();
@@ -121,14 +133,7 @@ fn memory_of_copies_is_bounded() {
         &format!("{integers} --codec plain"),
     ] {
         let compress = format!("compress in.f32 a.fsz {coding} --force");
-        succeed(
-            &place,
-            &[
-                &compress,
-                "decompress a.fsz out.f32 --force",
-                "verify in.f32 a.fsz",
-            ],
-        );
+        round_trip(&place, &compress);
     }
 }
 
@@ -146,14 +151,7 @@ fn memory_of_fields_with_fill_values_is_bounded() {
     for coding in ["--codec interp", "--small"] {
         let compress =
             format!("compress in.f32 a.fsz {SHAPE} {coding} --range 1e-3 --fill -9999 --force");
-        succeed(
-            &place,
-            &[
-                &compress,
-                "decompress a.fsz out.f32 --force",
-                "verify in.f32 a.fsz",
-            ],
-        );
+        round_trip(&place, &compress);
     }
 }
 

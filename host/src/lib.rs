@@ -193,7 +193,7 @@ pub mod internals {
     pub use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
     pub use crate::gpu::executor::{Executor, blocks_of, put};
     pub use crate::gpu::resolve::enqueue_resolve;
-    pub use crate::gpu::tiles::held::Others;
+    pub use crate::gpu::tiles::slab::Others;
     pub use crate::gpu::tiles::strides;
     pub use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
     pub use crate::gpu::tiles::workspace::Sections;

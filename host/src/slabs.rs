@@ -16,7 +16,7 @@ mod work;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::gpu::tiles::held::Held;
+use crate::gpu::tiles::slab::TileSlab;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::header::HEADER_BYTES;
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
@@ -50,7 +50,7 @@ pub(crate) enum Part {
     /// As a field of its own, by a codec of blocks.
     Field(Layout),
     /// As a part of the field, by a codec of tiles.
-    Tiles(Box<Held>),
+    Tiles(Box<TileSlab>),
 }
 
 impl Slab {

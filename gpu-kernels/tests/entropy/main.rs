@@ -114,7 +114,7 @@ fn chunks_are_those_of_the_cpu() {
         } else {
             let mut sample = Sample::<f64>::new(kind, coarse, fine, &mut rng);
             if run % 4 == 1 {
-                // A slab of a field of which not all runs are counted.
+                // A slab. The field has so many runs that only a sample of them is counted.
                 sample.of_field = [7 * run, 1000];
             }
             check::<f64, Huffman>(&sample, run);

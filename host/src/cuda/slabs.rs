@@ -11,10 +11,9 @@ use crate::gpu::executor::pinned::PinnedMemory;
 use crate::gpu::executor::{Executor, put};
 use crate::gpu::host_slices::Places;
 use crate::gpu::resolve::{UNREACHED, enqueue_extremes_from};
-use crate::gpu::tiles::held::Others;
-use crate::parts::Group;
-use crate::parts::Threads;
-use crate::slabs::compress::{absolute, all, assemble};
+use crate::gpu::tiles::slab::Others;
+use crate::parts::{Group, Threads};
+use crate::slabs::compress::{absolute, all_or_cause, assemble};
 use crate::slabs::decompress::{in_field, split};
 use crate::slabs::{self, Slab};
 use crate::stream_layout::StreamLayout;
@@ -165,8 +164,8 @@ impl Slabs {
         heads.payload_start() + payloads.sum::<u64>()
     }
 
-    /// Compresses a field, of which each GPU has its slab in its memory, aligned to 16 bytes, and behind it
-    /// [`Slabs::elements_behind`]. Returns when all are done. The parts of the stream stay in the GPUs' memory.
+    /// Compresses a field. Each GPU has its slab in its memory, aligned to 16 bytes, followed by as many elements of the next
+    /// slab as [`Slabs::elements_behind`] says. Returns when all are done. The parts of the stream stay in the GPUs' memory.
     ///
     /// With a codec of blocks no GPU waits for another, except for the extremes that a relative bound needs. With a codec of tiles
     /// they tell each other the coarse field, scores and statistics, through the host.
@@ -192,16 +191,12 @@ impl Slabs {
             false => self.bound,
         };
         self.whole = None;
-        let mut asked = match self
-            .layout
-            .layout
-            .tiles()
-            .filter(|_| self.members.len() > 1)
-        {
-            None => self.ask(&inputs, |member, input| {
+        let tell_each_other = self.layout.layout.tiles().is_some() && self.members.len() > 1;
+        let mut asked = match tell_each_other {
+            false => self.ask(&inputs, |member, input| {
                 member.enqueue_compress::<V>(*input, bound, Others::default())
             }),
-            Some(_) => {
+            true => {
                 let members = &self.members;
                 // A view stays in its thread.
                 let inputs: Vec<[u64; 2]> = (inputs.iter())
@@ -214,7 +209,7 @@ impl Slabs {
                     let others = Others(Some(group));
                     members[group.rank()].enqueue_compress::<V>(input, bound, others)
                 });
-                all(asked).map(drop)
+                all_or_cause(asked).map(drop)
             }
         };
         // The host's next calls are asked for while the kernels run.

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{Coded, CompressJob, DecompressJob, cells_to_clear};
 use crate::gpu::tiles;
-use crate::gpu::tiles::held::{Held, Others};
+use crate::gpu::tiles::slab::{Others, TileSlab};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
@@ -39,7 +39,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             return tiles::enqueue_compress::<T, E>(
                 executor,
                 job,
-                &Held::whole(&layout),
+                &TileSlab::whole(&layout),
                 Others::default(),
             );
         }
@@ -87,7 +87,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let elements = job.layout.extents.elements();
     let layout = match job.layout.family() {
         Family::Tiles(layout) if elements > 0 => {
-            return tiles::enqueue_decompress::<T, E>(executor, job, &Held::whole(&layout));
+            return tiles::enqueue_decompress::<T, E>(executor, job, &TileSlab::whole(&layout));
         }
         // Without elements, only the cells need to be cleared.
         Family::Tiles(_) => return executor.clear(cells_to_clear(job.cells)),

@@ -1,16 +1,16 @@
 //! The order of kernels of the codecs of tiles.
 //!
 //! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
-//! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`held`]).
+//! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`slab`]).
 
-pub(crate) mod held;
+pub(crate) mod slab;
 pub(crate) mod tuning;
 pub(crate) mod workspace;
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{CompressJob, DecompressJob, cells_to_clear};
-use crate::gpu::tiles::held::{Held, Others};
+use crate::gpu::tiles::slab::{Others, TileSlab};
 use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
@@ -102,7 +102,7 @@ fn strides_of_anchors(grid: &TileGrid, spacing: u32) -> [u64; 3] {
 /// A compression or a decompression.
 struct Call<'a, T, E> {
     executor: &'a E,
-    held: &'a Held,
+    slab: &'a TileSlab,
     /// The chunks that are coded.
     layout: &'a TileLayout,
     workspace: Workspace,
@@ -110,10 +110,10 @@ struct Call<'a, T, E> {
 }
 
 impl<'a, T: Element, E: Executor> Call<'a, T, E> {
-    fn new(executor: &'a E, held: &'a Held, layout: &'a TileLayout, cells: View<u64>) -> Self {
+    fn new(executor: &'a E, slab: &'a TileSlab, layout: &'a TileLayout, cells: View<u64>) -> Self {
         Self {
             executor,
-            held,
+            slab,
             layout,
             workspace: Workspace::new(layout, T::DTYPE, cells).0,
             element: PhantomData,
@@ -179,8 +179,8 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
 
     /// The interpolation's parameters for the field, whose anchors are `spacing` apart.
     fn fine(&self, field: View<u32>, spacing: u32) -> InterpParams {
-        let (grid, workspace) = (self.held.memory(), &self.workspace);
-        let first_anchor = self.held.own_anchors(spacing).start;
+        let (grid, workspace) = (self.slab.memory(), &self.workspace);
+        let first_anchor = self.slab.own_anchors(spacing).start;
         InterpParams {
             field,
             strides: strides(grid),
@@ -262,11 +262,11 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
 pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor: &E,
     job: &CompressJob,
-    held: &Held,
+    slab: &TileSlab,
     others: Others<'_>,
 ) -> Result<(), Error> {
-    let layout = &held.encoded();
-    let call = Call::<T, E>::new(executor, held, layout, job.cells);
+    let layout = &slab.encoded();
+    let call = Call::<T, E>::new(executor, slab, layout, job.cells);
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_known = !job.is_resolved_on_machine();
     executor.clear(call.workspace.counts)?;
@@ -308,10 +308,10 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let (layout, workspace) = (self.layout, &self.workspace);
         let spacing = tuning.geometry.spacing(layout.shape());
         let coarse = layout.coarse.unwrap_or(layout.fine);
-        let anchors = self.held.own_anchors(spacing);
+        let anchors = self.slab.own_anchors(spacing);
         let words = anchors.start * T::WORDS as u64..anchors.end * T::WORDS as u64;
         let of_own = workspace.coarse.from(words.start);
-        self.gather(job.input, self.held.own(), spacing, of_own)?;
+        self.gather(job.input, self.slab.own(), spacing, of_own)?;
         others.gather(self.executor, workspace.coarse, words)?;
         self.gather(workspace.coarse, &coarse, spacing, workspace.anchors)?;
         let fine = self.fine(job.input, spacing);
@@ -345,8 +345,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     ) -> Result<(), Error> {
         let workspace = &self.workspace;
         let tune = TuneJob {
-            search: self.held.search(tuning),
-            sampled: self.held.sampled(),
+            search: self.slab.search(tuning),
+            sampled: self.slab.sampled(),
             others,
             bound: job.bound,
             error: (!job.is_resolved_on_machine()).then_some(error),
@@ -369,7 +369,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let chunks = layout.chunks();
         let tiles = layout.runs() * u64::from(RUN_TILES);
         let tiles_a_block = tiles_a_block(tiles);
-        let counted = self.held.counted();
+        let counted = self.slab.counted();
         let statistics = StatisticsParams {
             tiling: runs,
             regions: workspace.regions,
@@ -463,10 +463,10 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
     job: &DecompressJob<'_>,
-    held: &Held,
+    slab: &TileSlab,
 ) -> Result<(), Error> {
-    let layout = &held.decoded();
-    let call = Call::<T, E>::new(executor, held, layout, job.cells);
+    let layout = &slab.decoded();
+    let call = Call::<T, E>::new(executor, slab, layout, job.cells);
     executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
     call.decode(job)?;
@@ -557,7 +557,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let of_anchors = self.coarse(&coarse, self.workspace.anchors);
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
-        let blocks = self.blocks(self.held.own().tiles())?;
+        let blocks = self.blocks(self.slab.own().tiles())?;
         let shape = layout.shape();
         match layout.codec.predictor.fitted() {
             FittedKind::None => {

@@ -4,7 +4,7 @@ use crate::cpu::sink::Sink;
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::host_slices::{Room, Uploaded};
-use crate::gpu::tiles::held::Others;
+use crate::gpu::tiles::slab::Others;
 use crate::parts::{Group, Threads, agree};
 use crate::slabs::Slab;
 use crate::slabs::entries::{Place, move_entries};
@@ -102,7 +102,9 @@ fn join(
         let entries = table.get_mut(skipped as usize..).unwrap_or_default();
         // Chunks follow each other in the order of their entries.
         let own = match (skipped, entries.first()) {
-            (1.., Some(entry)) => Entry::from_bytes(entry, split).start,
+            (1.., Some(entry)) => {
+                (Entry::from_bytes(entry, split).start).min(of_slab.payload_bytes)
+            }
             _ => 0,
         };
         let start = header.payload_bytes;
@@ -162,13 +164,12 @@ impl<T: Element> Call for CompressSlabs<'_, T> {
             let executor = &executors[group.rank()];
             compress_slab::<T, E>(executor, group, slab, self.layout, bound, field)
         });
-        all(streams)
+        all_or_cause(streams)
     }
 }
 
-/// The results of all members, or the error that was the cause of the others: the members that did not fail say that another one
-/// did.
-pub(crate) fn all<R>(results: Vec<Result<R, Error>>) -> Result<Vec<R>, Error> {
+/// The results of all members, or the error that caused the others: members that did not fail report that another one did.
+pub(crate) fn all_or_cause<R>(results: Vec<Result<R, Error>>) -> Result<Vec<R>, Error> {
     let is_cause = |error: &&Error| !matches!(error, Error::Group { .. });
     let errors = || results.iter().filter_map(|result| result.as_ref().err());
     match errors().find(is_cause).or(errors().next()) {

@@ -1,6 +1,6 @@
 //! Slabs of a field of a codec of tiles: layers of tiles that begin and end with chunks.
 
-use crate::gpu::tiles::held::Held;
+use crate::gpu::tiles::slab::TileSlab;
 use crate::slabs::{Part, Slab};
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::predict::fitted::FittedKind;
@@ -71,10 +71,10 @@ impl<'a> Cut<'a> {
         };
         let [before, own, memory] =
             [0..start, start..end, start..behind].map(|layers| self.grid(layers));
-        let held = Held::slab(self.layout, [before, own, memory]);
+        let tiles = TileSlab::new(self.layout, [before, own, memory]);
         let shared = FIRST_ENTRY + self.layout.coarse_chunks();
         let chunks = |grid: &TileGrid| self.layout.chunk.count(grid);
-        let first = shared + held.first_chunk();
+        let first = shared + tiles.first_chunk();
         // One index along the axis is what a prediction reads.
         let of_index = own.elements() / own.lengths()[self.axis].max(1);
         Slab {
@@ -87,7 +87,7 @@ impl<'a> Cut<'a> {
             shared,
             chunks: first..first + chunks(&own),
             chunks_behind: chunks(&memory) - chunks(&own),
-            part: Part::Tiles(Box::new(held)),
+            part: Part::Tiles(Box::new(tiles)),
         }
     }
 
@@ -167,12 +167,12 @@ mod tests {
             for slab in &slabs {
                 assert_eq!((slab.elements.start, slab.chunks.start), (element, chunk));
                 assert_eq!(slab.shared, shared);
-                let Part::Tiles(held) = &slab.part else {
+                let Part::Tiles(tiles) = &slab.part else {
                     panic!("{slab:?}");
                 };
-                assert_eq!(held.first_chunk() + shared, chunk);
-                for own in 0..held.own().tiles() {
-                    let memory = held.memory();
+                assert_eq!(tiles.first_chunk() + shared, chunk);
+                for own in 0..tiles.own().tiles() {
+                    let memory = tiles.memory();
                     let (first, reach) = place(&field, memory, &memory.tile(own));
                     let wanted = place(&field, &field.fine, &field.fine.tile(number));
                     assert_eq!((first + element, reach), wanted, "{layout:?} {slab:?}");
@@ -180,11 +180,11 @@ mod tests {
                 }
                 // The chunks behind are whole, as their codes are decoded.
                 let end = slab.chunks.end + slab.chunks_behind - shared;
-                let tiles = field.chunk.count(held.memory());
-                assert_eq!(tiles, end - held.first_chunk());
-                let last = held.first_chunk() + tiles == field.fine_chunks();
+                let chunks = field.chunk.count(tiles.memory());
+                assert_eq!(chunks, end - tiles.first_chunk());
+                let last = tiles.first_chunk() + chunks == field.fine_chunks();
                 let of_chunk = u64::from(field.chunk.tiles());
-                assert!(last || held.memory().tiles().is_multiple_of(of_chunk));
+                assert!(last || tiles.memory().tiles().is_multiple_of(of_chunk));
                 assert!(slab.read <= slab.behind);
                 with_faces += usize::from(slab.read > 0);
                 element = slab.elements.end;

@@ -8,7 +8,7 @@ use crate::gpu::mapping::compress::{Compression, enqueue_compress};
 use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress};
 use crate::gpu::mapping::workspace::workspace_cells;
 use crate::gpu::tiles;
-use crate::gpu::tiles::held::Others;
+use crate::gpu::tiles::slab::Others;
 use crate::slabs::{Part, Slab};
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::checksum::checksum;
@@ -24,8 +24,8 @@ impl Slab {
     pub(crate) fn max_stream_bytes(&self, of_field: &StreamLayout) -> Option<u64> {
         match &self.part {
             Part::Field(layout) => as_field(layout, of_field).max_stream_bytes(),
-            Part::Tiles(held) => {
-                let most = held.decoded().max_bytes(of_field.dtype())?;
+            Part::Tiles(slab) => {
+                let most = slab.decoded().max_bytes(of_field.dtype())?;
                 most.checked_add(HEADER_BYTES as u64)
             }
         }
@@ -35,7 +35,7 @@ impl Slab {
     pub(crate) fn workspace_cells(&self, of_field: &StreamLayout) -> u64 {
         match &self.part {
             Part::Field(layout) => workspace_cells(&as_field(layout, of_field)),
-            Part::Tiles(held) => tiles::workspace::workspace_cells(&held.decoded()),
+            Part::Tiles(slab) => tiles::workspace::workspace_cells(&slab.decoded()),
         }
     }
 
@@ -70,7 +70,7 @@ impl Slab {
                 };
                 enqueue_compress::<T, E>(executor, &call)
             }
-            Part::Tiles(held) => {
+            Part::Tiles(slab) => {
                 let job = CompressJob {
                     layout: of_field.layout,
                     bound,
@@ -83,8 +83,8 @@ impl Slab {
                     stream,
                     cells,
                 };
-                executor.clear(cells.first(cells::count(held.encoded().chunks())))?;
-                tiles::enqueue_compress::<T, E>(executor, &job, held, others)
+                executor.clear(cells.first(cells::count(slab.encoded().chunks())))?;
+                tiles::enqueue_compress::<T, E>(executor, &job, slab, others)
             }
         }
     }
@@ -119,7 +119,7 @@ impl Slab {
                 };
                 enqueue_decompress::<T, E>(executor, &call)
             }
-            Part::Tiles(held) => {
+            Part::Tiles(slab) => {
                 let job = DecompressJob {
                     layout: of_field.layout,
                     value_type: of_field.value_type,
@@ -131,7 +131,7 @@ impl Slab {
                     is_short: false,
                     cells,
                 };
-                tiles::enqueue_decompress::<T, E>(executor, &job, held)
+                tiles::enqueue_decompress::<T, E>(executor, &job, slab)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::gpu::tiles::held::Others;
+use crate::gpu::tiles::slab::Others;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};

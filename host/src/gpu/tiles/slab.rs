@@ -1,7 +1,7 @@
-//! The part of a field that a machine has: all of it, or a slab of layers of tiles.
+//! The tiles of a field that a machine has: all of them, or the layers of a slab.
 //!
-//! All machines have the same parameters, tables and coarse field. They tell each other the numbers from which these follow;
-//! besides these numbers, a slab is compressed as a field.
+//! All machines that share a field have the same parameters, tables and coarse field, because they tell each other the numbers
+//! from which these follow. Apart from that, a slab is compressed as a field is.
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
@@ -15,9 +15,9 @@ use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_simt::View;
 use std::ops::Range;
 
-/// The part of a field that a machine has.
+/// The tiles of a field that a machine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct TileSlab {
     /// The whole field.
     field: TileLayout,
     /// The elements of the tiles before the own ones.
@@ -29,7 +29,7 @@ pub(crate) struct Held {
     memory: TileGrid,
 }
 
-impl Held {
+impl TileSlab {
     /// The whole field.
     pub(crate) fn whole(layout: &TileLayout) -> Self {
         let [_, height, width] = layout.fine.slice_lengths();
@@ -42,7 +42,7 @@ impl Held {
     }
 
     /// A slab of the field. Its tiles begin and end with chunks.
-    pub(crate) fn slab(field: &TileLayout, [before, own, memory]: [TileGrid; 3]) -> Self {
+    pub(crate) fn new(field: &TileLayout, [before, own, memory]: [TileGrid; 3]) -> Self {
         Self {
             field: *field,
             before,
@@ -126,7 +126,8 @@ impl Others<'_> {
         executor.upload(bytemuck::cast_slice(&numbers), cells.words())
     }
 
-    /// Fills an array of which each machine has some words, in the order of the machines; together they have all.
+    /// Completes an array. Each machine has the words `own` of it, and these ranges follow each other in the order of the
+    /// machines.
     ///
     /// # Errors
     ///

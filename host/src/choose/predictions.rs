@@ -9,11 +9,13 @@ use crate::scratch::Copies;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
 use ferrosz_codec::{Codec, Element};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -44,7 +46,8 @@ pub(super) struct Predictions<'a, T, R> {
     quantizer: &'a Quantizer<T>,
     read: R,
     samples: HashMap<(Shape, Effort), TileSample<T>>,
-    sizes: HashMap<(Codec, Shape, ChunkLength, Effort), u128>,
+    /// What is known: the size of a layout with chunks of the length that it should have.
+    sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
     /// The length of chunks, if it is given.
     chunk: Option<ChunkLength>,
     /// The size of the field by the yardstick, if it is known from other samples.
@@ -77,44 +80,58 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         layouts: &[Layout],
         effort: Effort,
     ) -> Result<Vec<(u128, Layout)>, Error> {
-        if let Effort::Sample { tiles, is_tuned } = effort {
-            for layout in layouts {
-                self.sample(layout, effort, tiles, is_tuned)?;
+        let key = |layout: &Layout| (layout.codec, layout.shape, effort);
+        let is_new = |layout: &&Layout| !self.sizes.contains_key(&key(layout));
+        let new: Vec<Layout> = layouts.iter().filter(is_new).copied().collect();
+        let found = match effort {
+            Effort::Sample { tiles, is_tuned } => {
+                for layout in &new {
+                    self.sample(layout, effort, tiles, is_tuned)?;
+                }
+                self.sampled(&new, effort)
             }
-        }
-        layouts
-            .iter()
-            .map(|layout| self.in_chunks(layout, effort))
+            Effort::Exact => {
+                let chunk = self.chunk;
+                let exact =
+                    |layout: &Layout| in_chunks(chunk, layout, |layout| self.exact_bytes(layout));
+                new.iter().map(exact).collect()
+            }
+        }?;
+        self.sizes.extend(new.iter().map(key).zip(found));
+        let known = layouts.iter().map(|layout| self.sizes.get(&key(layout)));
+        known
+            .map(|found| found.copied().ok_or(Error::NotChosen))
             .collect()
     }
 
-    /// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks
-    /// save anything.
-    fn in_chunks(&mut self, layout: &Layout, effort: Effort) -> Result<(u128, Layout), Error> {
-        let layout = layout.with_chunk(self.chunk.unwrap_or_default());
-        let bytes = self.bytes(&layout, effort)?;
-        let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
-        let longer = layout.with_chunk(ChunkLength::of_size(bytes, runs));
-        if self.chunk.is_none() && longer != layout {
-            let of_longer = self.bytes(&longer, effort)?;
-            if of_longer < bytes {
-                return Ok((of_longer, longer));
-            }
-        }
-        Ok((bytes, layout))
-    }
-
-    fn bytes(&mut self, layout: &Layout, effort: Effort) -> Result<u128, Error> {
-        let key = (layout.codec, layout.shape, layout.chunk, effort);
-        if let Some(size) = self.sizes.get(&key) {
-            return Ok(*size);
-        }
-        let size = match effort {
-            Effort::Sample { .. } => self.sampled_bytes(layout, effort)?,
-            Effort::Exact => self.exact_bytes(layout)?,
+    /// The sizes of layouts by samples that there are. Predictors, and then layouts, are shared out among threads: a sample
+    /// has too few tiles for many of them.
+    fn sampled(
+        &mut self,
+        layouts: &[Layout],
+        effort: Effort,
+    ) -> Result<Vec<(u128, Layout)>, Error> {
+        let yardstick = self.yardstick.unwrap_or_else(|| self.yardstick());
+        let (quantizer, chunk) = (self.quantizer, self.chunk);
+        let with_given = |layout: &Layout| layout.with_chunk(chunk.unwrap_or_default());
+        let samples = self.samples.iter_mut().filter(|((_, of), _)| *of == effort);
+        let samples: Vec<_> = samples.collect();
+        samples.into_par_iter().for_each(|((shape, _), sample)| {
+            let layouts = layouts.iter().filter(|layout| layout.shape == *shape);
+            let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
+            let layouts: Vec<TileLayout> = layouts.collect();
+            sample.predict_all(&layouts, quantizer, yardstick);
+        });
+        let samples = &self.samples;
+        let size = |layout: &Layout| {
+            let sample = samples
+                .get(&(layout.shape, effort))
+                .ok_or(Error::NotChosen)?;
+            in_chunks(chunk, layout, |layout| {
+                Ok(sampled_bytes(sample, layout, quantizer, yardstick))
+            })
         };
-        self.sizes.insert(key, size);
-        Ok(size)
+        layouts.par_iter().map(size).collect()
     }
 
     fn sample(
@@ -152,29 +169,6 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
         sizes.sum::<u128>() / u128::max(self.samples.len() as u128, 1)
     }
 
-    fn sampled_bytes(&mut self, layout: &Layout, effort: Effort) -> Result<u128, Error> {
-        let yardstick = match self.yardstick {
-            Some(known) => known,
-            None => self.yardstick(),
-        };
-        let sample = self.samples.get_mut(&(layout.shape, effort));
-        let sample = sample.ok_or(Error::NotChosen)?;
-        let grid = layout.grid();
-        Ok(match layout.family() {
-            Family::Blocks(BlockLayout { codec, .. }) => {
-                let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-                table
-                    + sample.predicted_block_bytes(
-                        codec,
-                        &tiles_of(&grid),
-                        self.quantizer,
-                        yardstick,
-                    )
-            }
-            Family::Tiles(tiles) => sample.predicted_bytes(&tiles, self.quantizer, yardstick),
-        })
-    }
-
     fn exact_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
         let grid = layout.grid();
         let extents = grid.lengths().map(|length| length as u32);
@@ -190,6 +184,43 @@ impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
             Family::Blocks(blocks) => exact_block_bytes(&blocks, self.quantizer, &values),
             Family::Tiles(tiles) => exact_bytes(&tiles, self.quantizer, &values),
         })
+    }
+}
+
+/// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks
+/// save anything.
+fn in_chunks(
+    given: Option<ChunkLength>,
+    layout: &Layout,
+    mut bytes: impl FnMut(&Layout) -> Result<u128, Error>,
+) -> Result<(u128, Layout), Error> {
+    let layout = layout.with_chunk(given.unwrap_or_default());
+    let size = bytes(&layout)?;
+    let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
+    let longer = layout.with_chunk(ChunkLength::of_size(size, runs));
+    if given.is_none() && longer != layout {
+        let of_longer = bytes(&longer)?;
+        if of_longer < size {
+            return Ok((of_longer, longer));
+        }
+    }
+    Ok((size, layout))
+}
+
+/// The size of chunk table and payload of a layout, whose predictor has predicted the sample.
+fn sampled_bytes<T: Element>(
+    sample: &TileSample<T>,
+    layout: &Layout,
+    quantizer: &Quantizer<T>,
+    yardstick: u128,
+) -> u128 {
+    match layout.family() {
+        Family::Blocks(BlockLayout { codec, grid }) => {
+            let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
+            let tiles = tiles_of(&grid);
+            table + sample.predicted_block_bytes(codec, &tiles, quantizer, yardstick)
+        }
+        Family::Tiles(tiles) => sample.predicted_bytes(&tiles, yardstick),
     }
 }
 

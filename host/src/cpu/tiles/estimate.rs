@@ -163,24 +163,40 @@ impl<T: Element> TileSample<T> {
         self.yardstick
     }
 
-    /// The predicted size of chunk table and payload, if `yardstick` is a better prediction than
-    /// [`TileSample::yardstick`].
-    pub(crate) fn predicted_bytes(
+    /// Predicts the sample by the predictors of some layouts, as far as that is not done. Of several ways to predict, the
+    /// one with the fewest bytes is kept.
+    pub(crate) fn predict_all(
         &mut self,
-        layout: &TileLayout,
+        layouts: &[TileLayout],
         quantizer: &Quantizer<T>,
         yardstick: u128,
-    ) -> u128 {
-        let predictor = layout.codec.predictor;
-        if !self.predicted.contains_key(&predictor) {
-            let ways = self.ways(layout, quantizer);
-            let ways = ways
-                .into_iter()
-                .map(|tuned| self.predict(layout, quantizer, tuned));
-            let best = ways.min_by_key(|predicted| self.bytes_of(predicted, layout, yardstick));
-            self.predicted.extend(best.map(|best| (predictor, best)));
+    ) {
+        let mut new: Vec<&TileLayout> = Vec::new();
+        for layout in layouts {
+            let predictor = layout.codec.predictor;
+            let is_taken = new.iter().any(|taken| taken.codec.predictor == predictor);
+            if !is_taken && !self.predicted.contains_key(&predictor) {
+                new.push(layout);
+            }
         }
-        let predicted = self.predicted.get(&predictor);
+        let best = |layout: &&TileLayout| {
+            let ways = self.ways(layout, quantizer);
+            let ways = ways.into_par_iter();
+            let predicted: Vec<_> = ways
+                .map(|tuned| self.predict(layout, quantizer, tuned))
+                .collect();
+            let bytes = |predicted: &_| self.bytes_of(predicted, layout, yardstick);
+            let best = predicted.into_iter().min_by_key(bytes)?;
+            Some((layout.codec.predictor, best))
+        };
+        let found: Vec<_> = new.par_iter().filter_map(best).collect();
+        self.predicted.extend(found);
+    }
+
+    /// The predicted size of chunk table and payload, if `yardstick` is a better prediction than
+    /// [`TileSample::yardstick`]; the largest number if the predictor has not predicted the sample.
+    pub(crate) fn predicted_bytes(&self, layout: &TileLayout, yardstick: u128) -> u128 {
+        let predicted = self.predicted.get(&layout.codec.predictor);
         predicted.map_or(u128::MAX, |predicted| {
             self.bytes_of(predicted, layout, yardstick)
         })
@@ -417,7 +433,8 @@ mod tests {
         let mut sample = TileSample::new(&tiles.fine, 130, 1 << 20, &quantizer, &mut read).unwrap();
         sample.tune(&tiles.fine, 130, &quantizer, read).unwrap();
         let yardstick = sample.yardstick();
-        let found = sample.predicted_bytes(&tiles, &quantizer, yardstick);
+        sample.predict_all(&[tiles], &quantizer, yardstick);
+        let found = sample.predicted_bytes(&tiles, yardstick);
         [found, exact_bytes(&tiles, &quantizer, &field)]
     }
 

@@ -50,6 +50,27 @@ fn the_judge_sees_what_is_wrong() {
     assert!(judge(bound, &field, &field[..3]).is_err());
 }
 
+/// Limits of f64 that only rational numbers decide, and products that underflow and overflow, among the clear cases.
+#[test]
+fn the_judge_of_relative_bounds_sees_what_is_wrong() {
+    let small = f64::MIN_POSITIVE;
+    for (bound, x, most) in [
+        (0.25, 1.0, 1.25),
+        (0.25, -8.0, -10.0),
+        (0.25, 8.0 * small, 10.0 * small),
+        // The allowed error is not a number of the type: the next smaller one is the limit.
+        (0.25, 5.0 * f64::from_bits(1), 6.0 * f64::from_bits(1)),
+        (1e-300, small, small),
+        (0.5, f64::MAX, f64::MAX),
+    ] {
+        let bound = Bound::pwrel(bound).expect("a good bound");
+        let above = f64::from_bits(most.to_bits() + 1);
+        assert!(judge(bound, &[x], &[most]).is_ok(), "{bound:?} {x:e}");
+        assert!(judge(bound, &[x], &[above]).is_err(), "{bound:?} {x:e}");
+        assert!(judge(bound, &[x], &[-x]).is_err(), "{bound:?} {x:e}");
+    }
+}
+
 /// One bit of one body, and the judge sees it on every machine that is told to trust it.
 #[test]
 fn a_planted_difference_is_seen() {

@@ -1,0 +1,497 @@
+//! The settings of a [`Compressor`], and what follows from them for fields of a length.
+
+use crate::backend::Backend;
+use crate::compress::{Compressor, workload};
+use crate::device::Device;
+use crate::error::Error;
+use crate::fill::{Fill, Fills};
+use crate::gpu::mapping::conversion::converts;
+use crate::length::{self, Length};
+use crate::preset::{Choice, Preset};
+use crate::scratch::Copies;
+use crate::stream_layout::StreamLayout;
+use crate::{choose, slabs};
+use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::{Keep, ValueMapping};
+use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::tile::ChunkLength;
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Shape, Value, ValueType};
+
+impl Compressor {
+    /// Compression within `bound` by a [`Preset`] or a [`Codec`].
+    ///
+    /// A preset chooses the codec, the rank of blocks or tiles, the length of chunks, and the roles of the axes, by the shortest stream that
+    /// a sample of each field predicts. The choice depends only on the field, its extents and the bound.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Preset};
+    ///
+    /// let slope: Vec<f32> = (0..64 * 64).map(|i| (i / 64 + i % 64) as f32).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(0.1)?).extents(&[64, 64])?;
+    /// let chosen = compressor.choose(&slope)?;
+    /// assert_eq!((chosen.codec(), chosen.rank()), (Some(Codec::LORENZO_RANS), Some(2)));
+    /// assert_eq!(chosen.compress(&slope)?, compressor.compress(&slope)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub fn new(choice: impl Into<Choice>, bound: Bound) -> Self {
+        Self {
+            choice: choice.into(),
+            bound,
+            shape: None,
+            extents: None,
+            fills: Fills::default(),
+            keep: Keep::default(),
+            axes: None,
+            chunk: None,
+            device: Device::default(),
+            copies: Copies::default(),
+        }
+    }
+
+    /// Records the field's extents, slowest dimension first, as integers of any type. Without them a field is a
+    /// line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadExtents`] if they are not one to eight lengths, or their product is not below 2^64.
+    pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
+        self.extents = Some(length::extents(extents)?);
+        Ok(self)
+    }
+
+    /// Names a value that stands for missing elements; up to four times. These elements come back bit for bit. They
+    /// count neither in the range of the field nor in the bound, and cost little: their places are coded apart, and
+    /// the values around them are predicted as if they were not there. All streams of this compressor have a mask, also
+    /// those of fields without missing elements.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let mut field: Vec<f32> = (0..9000).map(|i| 280.0 + (i as f32 * 0.01).sin()).collect();
+    /// field[4000..5000].fill(1e20);
+    /// let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?).fill(1e20)?;
+    /// let stream = compressor.compress(&field)?;
+    /// assert!(ferrosz::info(&stream)?.absolute_error < 0.003);
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    /// assert_eq!(decoded[4000..5000], field[4000..5000]);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub fn fill(mut self, fill: impl Into<Fill>) -> Result<Self, Error> {
+        self.fills = self.fills.with(fill.into())?;
+        Ok(self)
+    }
+
+    /// Names the fill values of a field, beside those named before: of these values those that elements have, and those
+    /// that [`Fill::detect`] finds. NaN is named only if it is found. If the values are too many, the last ones are left
+    /// away.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Fill, Preset};
+    ///
+    /// let mut field: Vec<f32> = (0..9000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// field[4000..4100].fill(0.5);
+    /// let compressor = Compressor::new(Preset::Small, Bound::range(1e-3)?);
+    /// let stream = compressor.fills_of(&field, &[0.5.into(), 1e20.into()]).compress(&field)?;
+    /// assert!(ferrosz::info(&stream)?.fills.contains(&0.5));
+    /// assert!(!ferrosz::info(&stream)?.fills.contains(&1e20));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    pub fn fills_of<V: Value>(mut self, field: &[V], named: &[Fill]) -> Self {
+        let has_zeros = self.keep.zeros || self.bound.mode() == BoundMode::Pwrel;
+        self.fills = self.fills.and_those_of(field, named, has_zeros);
+        self
+    }
+
+    /// Keeps the sign of every finite value. Codecs that do this by themselves do it at no cost; for the others the signs
+    /// are coded apart. With [`Bound::pwrel`] all signs are kept without this call.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// let field: Vec<f32> = (0..9000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(0.1)?).keep_signs().keep_zeros();
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&compressor.compress(&field)?)?;
+    /// assert!(field.iter().zip(&decoded).all(|(x, y)| x * y >= 0.0));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keep_signs(mut self) -> Self {
+        self.keep.signs = true;
+        self
+    }
+
+    /// Keeps zeros: a zero comes back as a zero. Codecs that do this by themselves do it at no cost; for the others the
+    /// zeros of both signs become classes of a mask, like fill values.
+    #[must_use]
+    pub fn keep_zeros(mut self) -> Self {
+        self.keep.zeros = true;
+        self
+    }
+
+    /// Sets which of the field's axes are coded together, and which are axes of slices.
+    ///
+    /// Without this call a preset also chooses the axes. A codec codes the last two axes that are longer than 1 as y
+    /// and x, and all axes before them as z.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// // Six times of ten levels each; no block has values of two times.
+    /// let field: Vec<f32> = (0..6 * 10 * 20 * 30).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Codec::LORENZO, Bound::abs(1e-3)?);
+    /// let compressor = compressor.extents(&[6, 10, 20, 30])?.axes("s,z,y,x".parse()?);
+    /// let stream = compressor.compress(&field)?;
+    /// assert_eq!(ferrosz::info(&stream)?.axes.to_string(), "s,z,y,x");
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    /// assert!(field.iter().zip(&decoded).all(|(x, y)| (x - y).abs() <= 1e-3));
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn axes(mut self, axes: Axes) -> Self {
+        self.axes = Some(axes);
+        self
+    }
+
+    /// Sets the dimensions of coding blocks: 1 for 32 elements in a line, 2 for 8 x 8, 3 for 4 x 4 x 4; or of tiles: 1
+    /// for 16,384 elements in a line, 2 for 256 x 64, 3 for 16 x 16 x 64. If a field has fewer dimensions longer than
+    /// 1, blocks and tiles have as many.
+    ///
+    /// Without this call a preset also chooses the rank. A codec takes as many dimensions as the field has, up to
+    /// three, without leading dimensions that are shorter than a block's edge of 4. With rank 1 all axes are one line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadRank`]; [`Error::RankOfCodec`] if the codec has no such blocks.
+    pub fn with_rank(mut self, rank: u8) -> Result<Self, Error> {
+        let shape = Shape::of_rank(rank).ok_or(Error::BadRank(rank))?;
+        match self.codec().filter(|codec| !codec.takes(shape)) {
+            Some(codec) => Err(Error::RankOfCodec { codec, rank }),
+            None => {
+                self.shape = Some(shape);
+                Ok(self)
+            }
+        }
+    }
+
+    /// Sets how many tiles a chunk of a codec of tiles with statistics has. More tiles make a stream of high ratio
+    /// shorter: a chunk costs some hundred bytes besides its codes. But a box needs whole chunks, and damage loses one.
+    ///
+    /// Without this call a preset also chooses the length of chunks. A codec takes four tiles.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::codec::tile::ChunkLength;
+    /// use ferrosz::{Bound, Codec, Compressor};
+    ///
+    /// let field: Vec<f32> = (0..64 * 128 * 128).map(|i| (i as f32 * 1e-6).sin()).collect();
+    /// let short = Compressor::new(Codec::LORENZO_RANS, Bound::abs(0.1)?).extents(&[64, 128, 128])?;
+    /// let long = short.chunk_length(ChunkLength::SixtyFour);
+    /// assert!(2 * long.compress(&field)?.len() < short.compress(&field)?.len());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn chunk_length(mut self, chunk: ChunkLength) -> Self {
+        self.chunk = Some(chunk);
+        self
+    }
+
+    /// Sets the device to run on.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Keeps copies of the field in temporary files without names, if they have 64 MiB or more, in the folder of
+    /// [`std::env::temp_dir`]. A field with fill values, another order of axes, logarithms or a conversion of its values is
+    /// copied, up to once for each. [`Compressor::compress_seek`] and [`Compressor::compress_read`] do so without this call.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Preset};
+    ///
+    /// let field: Vec<u16> = (0..6000).map(|i| 500 + i % 100).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(2.0)?).bounded_memory();
+    /// let chosen = compressor.choose(&field)?;
+    /// assert_eq!(chosen.compress(&field)?, compressor.compress(&field)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bounded_memory(mut self) -> Self {
+        self.copies = Copies::InFiles;
+        self
+    }
+
+    /// The codec; none if it is not yet chosen.
+    pub fn codec(&self) -> Option<Codec> {
+        match self.choice {
+            Choice::Codec(codec) => Some(codec),
+            Choice::Preset(_) => None,
+        }
+    }
+
+    /// The preset that will choose the codec; none if a codec was given or is chosen.
+    pub fn preset(&self) -> Option<Preset> {
+        match self.choice {
+            Choice::Codec(_) => None,
+            Choice::Preset(preset) => Some(preset),
+        }
+    }
+
+    /// The rank of blocks or tiles; none if it is not yet chosen.
+    pub fn rank(&self) -> Option<u8> {
+        let extents = self.extents.unwrap_or(Extents::line(u64::MAX));
+        let codec = self.codec()?;
+        let coded = self.coded_extents(&extents).ok()?;
+        Some(self.layout_of(codec, coded).shape.rank())
+    }
+
+    pub(super) fn layout_of(&self, codec: Codec, extents: Extents) -> Layout {
+        let shape = self
+            .shape
+            .unwrap_or_else(|| choose::natural_shape(&extents));
+        Layout::new(codec, shape, extents).with_chunk(self.chunk.unwrap_or_default())
+    }
+
+    /// The device that compresses a field of this many elements in host memory: the device that was set, or the choice
+    /// of [`Device::Auto`], which is started if it is a GPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotChosen`] if the codec is not yet chosen; [`Error::NoDevice`] and [`Error::OldGpu`].
+    pub fn device_for(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<Device, Error> {
+        let codec = self.codec().ok_or(Error::NotChosen)?;
+        let value_type = value_type.into();
+        let layout = self.stream_layout(elements, value_type)?;
+        if slabs::divided(self.device, &layout, self.bound)?.is_some() {
+            return Ok(self.device);
+        }
+        let workload = workload(codec, elements, value_type.coded());
+        Backend::device_for(self.device, workload)
+    }
+
+    /// The device of a batch in host memory, which is never [`Device::Auto`].
+    pub(crate) fn batch_device(&self) -> Device {
+        self.device.or_cpu()
+    }
+
+    /// The codec of a batch that kernels compress.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotChosen`]; [`Error::BatchSettings`] if the codec is not one of blocks, or extents or fill values are
+    /// set.
+    pub(crate) fn batch_codec(&self) -> Result<BlockCodec, Error> {
+        if !self.fills.is_empty() {
+            return Err(Error::BatchSettings(
+                "fill values are set, and the kernels of batches make no masks",
+            ));
+        }
+        if self.bound.mode() == BoundMode::Pwrel {
+            return Err(Error::BatchSettings(
+                "the bound is relative to each value, and the kernels of batches take no logarithms",
+            ));
+        }
+        if self.extents.is_some() {
+            return Err(Error::BatchSettings(
+                "extents are set, but each of its arrays is a line of its own length",
+            ));
+        }
+        match self.codec().ok_or(Error::NotChosen)? {
+            Codec::Blocks(codec) => Ok(codec),
+            _ => Err(Error::BatchSettings(
+                "its codec is one of tiles; choose one of blocks, such as `plain`, or compress each array alone",
+            )),
+        }
+    }
+
+    /// The error bound.
+    pub fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// The same compressor with another error bound.
+    #[must_use]
+    pub fn with_bound(self, bound: Bound) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// The same compressor for fields of these extents.
+    pub(crate) fn with_extents(self, extents: Extents) -> Self {
+        Self {
+            extents: Some(extents),
+            ..self
+        }
+    }
+
+    /// The shape of blocks or tiles that was set or chosen.
+    pub(crate) fn shape(&self) -> Option<Shape> {
+        self.shape
+    }
+
+    /// The device that was set.
+    pub(crate) fn device_set(&self) -> Device {
+        self.device
+    }
+
+    /// The extents of a field of `elements` elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`] if other extents were set.
+    pub fn extents_for(&self, elements: u64) -> Result<Extents, Error> {
+        let extents = self.extents.unwrap_or(Extents::line(elements));
+        if extents.elements() == elements {
+            Ok(extents)
+        } else {
+            Err(Error::ExtentsMismatch {
+                extents: extents.lengths().to_vec(),
+                product: extents.elements(),
+                elements,
+            })
+        }
+    }
+
+    /// The elements of a field of which members have parts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PartsSettings`] if no extents were set.
+    pub(crate) fn elements_of_parts(&self) -> Result<u64, Error> {
+        self.elements().ok_or(Error::PartsSettings(
+            "its extents are not set, which are those of the whole field",
+        ))
+    }
+
+    /// The elements of a field with the extents that were set; none if none were set.
+    pub(crate) fn elements(&self) -> Option<u64> {
+        self.extents.as_ref().map(Extents::elements)
+    }
+
+    /// The extents of the coded field, given those of the field.
+    pub(crate) fn coded_extents(&self, extents: &Extents) -> Result<Extents, Error> {
+        let Some(axes) = self.axes else {
+            return Ok(*extents);
+        };
+        axes.coded_extents(extents)
+            .ok_or_else(|| Error::AxesMismatch {
+                axes,
+                extents: extents.lengths().to_vec(),
+            })
+    }
+
+    /// The layout of the streams of fields of this many elements. Its extents are those of the coded field, which may
+    /// have the axes in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExtentsMismatch`]; [`Error::AxesMismatch`]; [`Error::NotChosen`] if the codec is not yet chosen.
+    pub fn layout_for(&self, elements: u64) -> Result<Layout, Error> {
+        let extents = self.coded_extents(&self.extents_for(elements)?)?;
+        let codec = self.codec().ok_or(Error::NotChosen)?;
+        Ok(self.layout_of(codec, extents))
+    }
+
+    /// The layout of the streams of fields of this many elements of this type, with the classes of their mask and the
+    /// order of their axes. A mask of values that are converted may have one class less.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compressor::layout_for`]; [`Error::FillOfOtherType`] if a fill value is not of the type.
+    pub fn stream_layout(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<StreamLayout, Error> {
+        let value_type = value_type.into();
+        let classes = match value_type.is_coded_as_is() {
+            true => self.value_mapping(value_type.coded())?.classes.count(),
+            false => self.fills.most_classes(value_type)?,
+        };
+        Ok(StreamLayout {
+            layout: self.layout_for(elements)?.with_classes(classes),
+            order: self.order_for(elements)?,
+            value_type,
+        })
+    }
+
+    /// The order of the axes of the coded field, for fields of this many elements.
+    pub(crate) fn order_for(&self, elements: u64) -> Result<Order, Error> {
+        let rank = self.extents_for(elements)?.lengths().len();
+        Ok(self.axes.map_or(Order::identity(rank), |axes| axes.order()))
+    }
+
+    /// Checks that values of a type can be converted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MappingOfType`].
+    pub(crate) fn check_conversion<V: Value>(&self) -> Result<(), Error> {
+        let is_mapped = self.bound.mode() == BoundMode::Pwrel || self.keep != Keep::default();
+        match is_mapped && !V::TYPE.is_coded_as_is() {
+            true => Err(Error::MappingOfType(V::TYPE)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a machine that runs kernels converts values of a type: if it can, and no classes of a mask depend on the
+    /// conversion.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillOfOtherType`].
+    pub(crate) fn converts_on_machine<V: Value>(&self) -> Result<bool, Error> {
+        Ok(converts(V::TYPE) && self.missing::<V>()?.is_empty())
+    }
+
+    /// The mapping of the values of fields of a type; without what a codec that is not yet chosen may need.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyFills`].
+    pub(crate) fn value_mapping(&self, dtype: Dtype) -> Result<ValueMapping, Error> {
+        let keeps_by_itself = self.codec().is_none_or(Codec::keeps_signs_and_zeros);
+        let keep = match keeps_by_itself {
+            true => Keep::default(),
+            false => self.keep,
+        };
+        self.fills.mapping(dtype, self.bound, keep)
+    }
+
+    /// The bits of missing values of a type.
+    pub(crate) fn missing<V: Value>(&self) -> Result<Vec<u64>, Error> {
+        self.fills.missing::<V>()
+    }
+
+    /// A strict upper bound on the bytes of the stream of a field of this many elements, whatever their values.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compressor::layout_for`]; [`Error::TooLarge`] if the bound does not fit in a `u64`.
+    pub fn max_compressed_len(
+        &self,
+        elements: u64,
+        value_type: impl Into<ValueType>,
+    ) -> Result<u64, Error> {
+        let layout = self.stream_layout(elements, value_type)?;
+        layout.max_stream_bytes().ok_or(Error::TooLarge {
+            elements,
+            dtype: layout.value_type,
+        })
+    }
+}

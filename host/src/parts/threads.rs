@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::parts::group::{Group, Message, Piece};
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A group whose members are threads of one process: for machines without MPI, for several GPUs, and for tests.
 ///
@@ -31,6 +32,9 @@ pub struct Threads<W> {
     rank: usize,
     shared: Arc<Shared<W>>,
 }
+
+/// How long a member looks for the others before it sleeps.
+const LOOKING: Duration = Duration::from_micros(200);
 
 struct Shared<W> {
     size: usize,
@@ -86,7 +90,8 @@ impl<W: Write + Seek + Send> Threads<W> {
         Ok((0..size).map(member).collect())
     }
 
-    /// Runs the members of a group, each on a thread of its own, and returns their results in the order of their ranks.
+    /// Runs the members of a group, the first on this thread and each other on one of its own, and returns their results in
+    /// the order of their ranks.
     /// A member that panics ends the others with an error, and then the call with its panic.
     pub fn run<R: Send>(
         size: usize,
@@ -97,21 +102,45 @@ impl<W: Write + Seek + Send> Threads<W> {
             Ok(members) => members,
             Err(error) => return (0..size).map(|_| Err(error.clone())).collect(),
         };
+        // The member ends with its work, so that the others do not wait for it.
+        let work = &|member: Self| work(&member);
         std::thread::scope(|scope| {
-            let work = &work;
-            let start = |member: Self| scope.spawn(move || work(&member));
-            let threads: Vec<_> = members.into_iter().map(start).collect();
-            let results = threads.into_iter().map(|thread| {
+            let mut members = members.into_iter();
+            let first = members.next();
+            let start = |member| scope.spawn(move || work(member));
+            let threads: Vec<_> = members.map(start).collect();
+            let first = first.map(work);
+            let others = threads.into_iter().map(|thread| {
                 thread
                     .join()
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             });
-            results.collect()
+            first.into_iter().chain(others).collect()
         })
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
         (self.shared.round.lock()).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the round is so, or a member has ended. Looks for it before it sleeps, because to wake a thread takes
+    /// about as long as GPUs that share a field are apart.
+    fn wait_until<'a>(
+        &'a self,
+        mut round: MutexGuard<'a, Round>,
+        is_so: impl Fn(&Round) -> bool,
+    ) -> MutexGuard<'a, Round> {
+        let start = Instant::now();
+        while !is_so(&round) && !round.has_ended {
+            round = if start.elapsed() < LOOKING {
+                drop(round);
+                std::thread::yield_now();
+                self.round()
+            } else {
+                (self.shared.changed.wait(round)).unwrap_or_else(PoisonError::into_inner)
+            };
+        }
+        round
     }
 
     /// Waits for all members, each with its numbers and messages; `read` gets all numbers and the messages for this
@@ -122,13 +151,8 @@ impl<W: Write + Seek + Send> Threads<W> {
         messages: Vec<Message>,
         read: impl FnOnce(&[Vec<u64>], Vec<Message>) -> R,
     ) -> Result<R, Error> {
-        let wait =
-            |round| (self.shared.changed.wait(round)).unwrap_or_else(PoisonError::into_inner);
         // 1. The round before ends.
-        let mut round = self.round();
-        while round.reading > 0 && !round.has_ended {
-            round = wait(round);
-        }
+        let mut round = self.wait_until(self.round(), |round| round.reading == 0);
         if round.has_ended {
             return Err(ended());
         }
@@ -155,9 +179,7 @@ impl<W: Write + Seek + Send> Threads<W> {
             self.shared.changed.notify_all();
         }
         // 3. All others come. A member that ends behind this round does not concern it.
-        while round.number == number && !round.has_ended {
-            round = wait(round);
-        }
+        round = self.wait_until(round, |round| round.number != number);
         if round.number == number {
             return Err(ended());
         }

@@ -119,9 +119,16 @@ pub(super) fn shortest<T: Element, R: Read<T>>(
     let joining = left.iter().flat_map(variants).filter(in_blocks);
     let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
     left.extend(joining);
+    let (bytes, _) = smallest(&predictions.of(&left, second)?)?;
+
+    // 3. Those that the first round predicted to be shorter than that. There are some if it saw too little, as of a field
+    //    that is mostly empty.
+    let shorter = at_most(&found, bytes).into_iter();
+    let shorter: Vec<Layout> = shorter.filter(|layout| !left.contains(layout)).collect();
+    left.extend(shorter);
     let (bytes, best) = smallest(&predictions.of(&left, second)?)?;
 
-    // 3. Its variants.
+    // 4. Its variants.
     let others: Vec<Layout> = variants(&best)
         .filter(|layout| !in_blocks(layout))
         .collect();

@@ -13,6 +13,7 @@ use ferrosz::{
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 
 /// Where elements are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,23 +181,26 @@ fn every_machine_masks_the_same() {
         &[20, 40, 60],
         &[3, 2, 18, 19, 21],
     ];
-    let mut number = 0;
+    let mut cases = Vec::new();
     for extents in extents {
         for layout in [layouts(extents), tile_layouts(extents)].concat() {
-            for dtype in Dtype::ALL {
-                let machines = Machine::of_this_computer();
-                let is_slow = |machine: &Machine| machine.is_slow();
-                // The emulator takes a part of the cases, and each place of missing elements.
-                let is_skipped = extents.iter().product::<u64>() > 30_000 || number % 3 != 0;
-                let machines: Vec<Machine> = (machines.into_iter())
-                    .filter(|machine| !(is_skipped && is_slow(machine)))
-                    .collect();
-                with_element!(dtype, T => check::<T>(layout, None, extents, number, &machines));
-                number += 1;
-            }
+            cases.extend(Dtype::ALL.map(|dtype| (extents, layout, dtype)));
         }
     }
-    assert!(number > 200, "{number}");
+    assert!(cases.len() > 200, "{}", cases.len());
+    let check_case = |(number, (extents, layout, dtype)): (usize, (&[u64], Layout, Dtype))| {
+        let machines = Machine::of_this_computer();
+        let is_slow = |machine: &Machine| machine.is_slow();
+        // The emulator takes a part of the cases, and each place of missing elements.
+        let is_skipped = extents.iter().product::<u64>() > 30_000 || number % 3 != 0;
+        let machines: Vec<Machine> = (machines.into_iter())
+            .filter(|machine| !(is_skipped && is_slow(machine)))
+            .collect();
+        with_element!(dtype, T => check::<T>(layout, None, extents, number, &machines));
+    };
+    // Each case on a thread, as the emulator and the reference have no more.
+    let cases = cases.into_par_iter().enumerate().with_max_len(1);
+    cases.for_each(check_case);
 }
 
 /// Slices, and other orders of axes.

@@ -4,6 +4,7 @@ use crate::{Failure, executable, machine_code, output, package, ptx, resources, 
 use ferrosz_simt::build::{Compiler, Error, Toolchain};
 use std::fs;
 use std::process::Command;
+use std::thread;
 
 /// Bytes of the shipped command at most.
 const MOST_BYTES: u64 = 17_500_000;
@@ -130,8 +131,13 @@ pub fn packages() -> Result<(), Failure> {
 /// Checks that the committed PTX is the output for the committed sources and keeps the rules, that the committed table
 /// has its resources, and that the committed machine code is assembled from it.
 pub fn ptx() -> Result<(), Failure> {
-    ptx::check()?;
-    let assembled = resources::assembled()?;
+    // The assembler's input is the committed PTX, not what the compiler makes, which keeps one processor busy.
+    let (checked, assembled) = thread::scope(|scope| {
+        let assembled = scope.spawn(|| resources::assembled().map_err(|error| error.to_string()));
+        (ptx::check(), assembled.join())
+    });
+    checked?;
+    let assembled = assembled.map_err(|_| "the assembly of the kernels panicked")??;
     resources::check(&assembled)?;
     machine_code::check(&assembled)
 }

@@ -143,11 +143,15 @@ fn choose_with<T: Element>(
     let order = request.axes.map(|axes| axes.order());
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
-        let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
-        return Ok(choose(quantizer, request, read)?.chosen);
+        let mut read = |grid: &Grid, places: &[ChunkBox]| {
+            Ok(in_parallel(places, |place| coded.read(grid, place)))
+        };
+        return Ok(choose(quantizer, request, &mut read)?.chosen);
     }
-    let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| read_box(grid, place, field)));
-    let mut best = choose(quantizer, request, read)?;
+    let mut read = |grid: &Grid, places: &[ChunkBox]| {
+        Ok(in_parallel(places, |place| read_box(grid, place, field)))
+    };
+    let mut best = choose(quantizer, request, &mut read)?;
     if request.axes.is_some() {
         return Ok(best.chosen);
     }
@@ -156,8 +160,10 @@ fn choose_with<T: Element>(
             continue;
         };
         let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
-        let read = |grid: &_, places: &_| Ok(in_parallel(places, |place| coded.read(grid, place)));
-        let mut predictions = Predictions::new(quantizer, None, request.chunk, read);
+        let mut read = |grid: &Grid, places: &[ChunkBox]| {
+            Ok(in_parallel(places, |place| coded.read(grid, place)))
+        };
+        let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut read);
         best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
     }
     Ok(best.chosen)
@@ -182,7 +188,7 @@ impl Best {
     /// then all codecs.
     fn improve<T: Element>(
         &mut self,
-        predictions: &mut Predictions<'_, T, impl Read<T>>,
+        predictions: &mut Predictions<'_, T>,
         request: &Request,
         candidate: Candidate,
         percent: u128,
@@ -219,10 +225,10 @@ impl Best {
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
     request: &Request,
-    mut read: impl FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
+    read: &mut Read<'_, T>,
 ) -> Result<Best, Error> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
-    let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut read);
+    let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut *read);
     let (bytes, layout) = race::shortest(&mut predictions, &candidates)?;
     let axes = request.axes;
     let chosen = Chosen { layout, axes };

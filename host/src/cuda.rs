@@ -286,7 +286,7 @@ impl Gpu {
                 view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
             }
             let address = view.address() as u64;
-            let read = |grid: &Grid, places: &[ChunkBox]| {
+            let mut read = |grid: &Grid, places: &[ChunkBox]| {
                 let of_place = |place: &ChunkBox| {
                     let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
                     let from = device_box(address, grid, place, V::Coded::BYTES);
@@ -297,7 +297,7 @@ impl Gpu {
                 places.iter().map(of_place).collect()
             };
             let quantizer = quantizer.with_holes(mapping.has_holes());
-            chosen = Some(choose::choose(&quantizer, &request, read)?.chosen);
+            chosen = Some(choose::choose(&quantizer, &request, &mut read)?.chosen);
             Ok(())
         })?;
         Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))

@@ -36,15 +36,14 @@ impl Effort {
     };
 }
 
-/// Gives the elements of boxes of the coded field, each row by row.
-pub(super) trait Read<T>: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> {}
-
-impl<T, F: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>> Read<T> for F {}
+/// Gives the elements of boxes of the coded field, each row by row. Not a parameter of types: all fields of an element type
+/// have the same code.
+pub(super) type Read<'a, T> = dyn FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> + 'a;
 
 /// The predictions for a field.
-pub(super) struct Predictions<'a, T, R> {
+pub(super) struct Predictions<'a, T> {
     quantizer: &'a Quantizer<T>,
-    read: R,
+    read: &'a mut Read<'a, T>,
     samples: HashMap<(Shape, Effort), TileSample<T>>,
     /// What is known: the size of a layout with chunks of the length that it should have.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
@@ -54,14 +53,14 @@ pub(super) struct Predictions<'a, T, R> {
     yardstick: Option<u128>,
 }
 
-impl<'a, T: Element, R: Read<T>> Predictions<'a, T, R> {
+impl<'a, T: Element> Predictions<'a, T> {
     /// `yardstick` is the size of the same field by [`Predictions::yardstick`], if it is known, and `chunk` the length of
     /// chunks, if it is given.
     pub(super) fn new(
         quantizer: &'a Quantizer<T>,
         yardstick: Option<u128>,
         chunk: Option<ChunkLength>,
-        read: R,
+        read: &'a mut Read<'a, T>,
     ) -> Self {
         Self {
             quantizer,

@@ -1,7 +1,7 @@
 //! The race of the candidates: sizes are predicted by a small sample for all, by a larger one for those that may still
 //! be the shortest, and by compression for the rest if the field is small. So the choice costs a part of the compression.
 
-use crate::choose::predictions::{Effort, Predictions, Read};
+use crate::choose::predictions::{Effort, Predictions};
 use crate::error::Error;
 use crate::preset::is_variant_of;
 use ferrosz_codec::container::layout::Layout;
@@ -66,8 +66,8 @@ impl Round {
 /// # Errors
 ///
 /// The errors of reading; [`Error::NotChosen`] if there are no candidates.
-pub(super) fn shortest<T: Element, R: Read<T>>(
-    predictions: &mut Predictions<'_, T, R>,
+pub(super) fn shortest<T: Element>(
+    predictions: &mut Predictions<'_, T>,
     candidates: &[Layout],
 ) -> Result<(u128, Layout), Error> {
     let elements = elements_of(candidates);
@@ -143,8 +143,8 @@ pub(super) fn shortest<T: Element, R: Read<T>>(
 /// # Errors
 ///
 /// The errors of reading.
-pub(super) fn last_prediction<T: Element, R: Read<T>>(
-    predictions: &mut Predictions<'_, T, R>,
+pub(super) fn last_prediction<T: Element>(
+    predictions: &mut Predictions<'_, T>,
     layout: &Layout,
 ) -> Result<u128, Error> {
     let elements = layout.extents.elements();

@@ -131,7 +131,7 @@ pub fn packages() -> Result<(), Failure> {
 /// Checks that the committed PTX is the output for the committed sources and keeps the rules, that the committed table
 /// has its resources, and that the committed machine code is assembled from it.
 pub fn ptx() -> Result<(), Failure> {
-    // The assembler's input is the committed PTX, not what the compiler makes, which keeps one processor busy.
+    // The assembler reads the committed PTX, so it need not wait for the compiler, which uses one processor.
     let (checked, assembled) = thread::scope(|scope| {
         let assembled = scope.spawn(|| resources::assembled().map_err(|error| error.to_string()));
         (ptx::check(), assembled.join())

@@ -1,4 +1,4 @@
-//! What a field decides: what a preset chooses for it, and the absolute error that a relative bound is.
+//! The codec, rank, axes and length of chunks that a preset chooses for a field, and the absolute error of a relative bound.
 
 use crate::choose::{self, Chosen, Request};
 use crate::compress::{Compressor, Converted};

@@ -1,4 +1,4 @@
-//! The settings of a [`Compressor`], and what follows from them for fields of a length.
+//! The settings of a [`Compressor`], and the layout, mapping and device that they give a field of some length.
 
 use crate::backend::Backend;
 use crate::compress::{Compressor, workload};
@@ -367,7 +367,7 @@ impl Compressor {
         }
     }
 
-    /// The elements of a field of which members have parts.
+    /// The number of elements of the whole field, for members of a group that have parts of it.
     ///
     /// # Errors
     ///
@@ -459,7 +459,8 @@ impl Compressor {
         Ok(converts(V::TYPE) && self.missing::<V>()?.is_empty())
     }
 
-    /// The mapping of the values of fields of a type; without what a codec that is not yet chosen may need.
+    /// The fill values of fields of this type, and whether signs and zeros need a mask to be kept. Without a codec they need
+    /// none.
     ///
     /// # Errors
     ///

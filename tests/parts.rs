@@ -5,7 +5,7 @@ mod common;
 use common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Shape};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Gpus, Shape};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -77,7 +77,21 @@ fn together<T: FromBits>(
     file[7..][..length].to_vec()
 }
 
-fn extents(rng: &mut SmallRng) -> Vec<u64> {
+/// Extents of a field for some members. On GPUs each has a slab of chunks, so the slowest axis has as many layers of them.
+fn extents(members: usize, device: Device, rng: &mut SmallRng) -> Vec<u64> {
+    if device != Device::Cpu {
+        let layers = 16 * members as u64;
+        return match rng.random_range(0..5) {
+            0 => vec![rng.random_range(20_000..70_000)],
+            1 => vec![layers * 4, rng.random_range(1..200)],
+            2 | 3 => vec![
+                layers + rng.random_range(0..20),
+                rng.random_range(1..40),
+                rng.random_range(1..40),
+            ],
+            _ => vec![members as u64, layers, 1, rng.random_range(60..140), 1],
+        };
+    }
     match rng.random_range(0..6) {
         0 => vec![rng.random_range(0..60_000)],
         1 => vec![rng.random_range(1..300), rng.random_range(1..200)],
@@ -98,9 +112,13 @@ fn extents(rng: &mut SmallRng) -> Vec<u64> {
     }
 }
 
-fn check<T: FromBits>(case: u64, rng: &mut SmallRng) {
+fn check<T: FromBits>(case: u64, device: Device, rng: &mut SmallRng) {
     let codec = Codec::ALL[case as usize % Codec::ALL.len()];
-    let lengths = extents(rng);
+    let members = match device {
+        Device::Cpu => [1, 2, 3, 4, 7][rng.random_range(0..5)],
+        _ => rng.random_range(1..4),
+    };
+    let lengths = extents(members, device, rng);
     let elements: u64 = lengths.iter().product();
     let kind = Kind::ALL[rng.random_range(0..Kind::ALL.len())];
     let field: Vec<T> = make(kind, elements as usize, case);
@@ -124,13 +142,13 @@ fn check<T: FromBits>(case: u64, rng: &mut SmallRng) {
     if lengths.len() == 4 && rng.random() {
         compressor = compressor.axes("s,z,y,x".parse().expect("axes"));
     }
-    let members = [1, 2, 3, 4, 7][rng.random_range(0..5)];
     let boxes = decomposition(&lengths, members, rng);
     let whole = compressor.compress(&field).expect("memory");
-    let found = together(&compressor, &lengths, &boxes, &field);
+    let members = compressor.clone().device(device);
+    let found = together(&members, &lengths, &boxes, &field);
     assert!(found == whole, "case {case}: {codec} {lengths:?} {boxes:?}");
-    if case.is_multiple_of(4) {
-        let found = planned(&compressor, members as u64, &field);
+    if device == Device::Cpu && case.is_multiple_of(4) {
+        let found = planned(&compressor, boxes.len() as u64, &field);
         assert!(found == whole, "case {case}: {codec} {lengths:?} planned");
     }
 }
@@ -159,18 +177,66 @@ fn planned<T: FromBits>(compressor: &Compressor, parts: u64, field: &[T]) -> Vec
     file[7..].to_vec()
 }
 
-/// `FERROSZ_PARTS_CASES` is the number of cases; docs/testing.md has the command for more of them.
-#[test]
-fn any_decomposition_makes_the_bytes_of_one_process() {
-    let cases = std::env::var("FERROSZ_PARTS_CASES").ok();
-    let cases = cases.and_then(|cases| cases.parse().ok()).unwrap_or(2000);
-    for case in 0..cases {
+/// Random fields in random parts. A variable of the environment is the number of cases; docs/testing.md has the commands for
+/// more of them.
+fn random_parts(device: Device, variable: &str, default: u64) {
+    let cases = std::env::var(variable).ok();
+    let cases = cases.and_then(|cases| cases.parse().ok());
+    for case in 0..cases.unwrap_or(default) {
         let mut rng = SmallRng::seed_from_u64(case);
         match case % 3 {
-            0 => check::<f64>(case, &mut rng),
-            _ => check::<f32>(case, &mut rng),
+            0 => check::<f64>(case, device, &mut rng),
+            _ => check::<f32>(case, device, &mut rng),
         }
     }
+}
+
+#[test]
+fn any_decomposition_makes_the_bytes_of_one_process() {
+    random_parts(Device::Cpu, "FERROSZ_PARTS_CASES", 2000);
+}
+
+#[test]
+fn so_it_does_on_emulated_gpus() {
+    random_parts(Device::Emulator, "FERROSZ_GPU_PARTS_CASES", 90);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn so_it_does_on_gpus() {
+    random_parts(Device::Gpus(Gpus::ALL), "FERROSZ_GPU_PARTS_CASES", 240);
+}
+
+#[test]
+fn a_member_without_a_gpu_takes_those_of_all() {
+    let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
+    let whole = compressor(Codec::INTERP).compress(&field).expect("memory");
+    let run = |devices: [Device; 3]| {
+        let (mut file, boxes) = (Cursor::new(Vec::new()), slabs(3));
+        let found = Threads::run(3, &mut file, |group| {
+            let own = &boxes[group.rank()];
+            let compressor = compressor(Codec::INTERP).device(devices[group.rank()]);
+            compressor.compress_part(group, own, &cut(&[40, 50, 60], own, &field))
+        });
+        (found, file.into_inner())
+    };
+    let (found, file) = run([Device::Emulator, Device::Auto, Device::Emulator]);
+    assert_eq!(
+        found,
+        [
+            Ok(whole.len() as u64),
+            Ok(whole.len() as u64),
+            Ok(whole.len() as u64)
+        ]
+    );
+    assert!(file == whole);
+    // A GPU that is named must be there.
+    let (found, file) = run([Device::Emulator, Device::Cuda(99), Device::Emulator]);
+    assert!(matches!(found[1], Err(Error::NoDevice { .. })), "{found:?}");
+    for rank in [0, 2] {
+        assert!(matches!(found[rank], Err(Error::Group { .. })), "{found:?}");
+    }
+    assert!(file.is_empty());
 }
 
 /// Fields of which only a sample of the runs is counted, and whose coarse field has several tiles.
@@ -266,10 +332,16 @@ impl Group for Mortal<'_> {
 #[test]
 fn a_member_that_ends_leaves_no_stream() {
     let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
-    for codec in [Codec::PLAIN, Codec::INTERP] {
+    let any = [0, 1, 2].as_slice();
+    for (codec, device, mortals) in [
+        (Codec::PLAIN, Device::Cpu, any),
+        (Codec::INTERP, Device::Cpu, any),
+        (Codec::INTERP, Device::Emulator, &[1]),
+    ] {
         let compressor = compressor(codec);
         let whole = compressor.compress(&field).expect("memory");
-        for mortal in 0..3 {
+        let compressor = compressor.device(device);
+        for mortal in mortals {
             let mut is_whole = false;
             // At some number of calls the member lives to the end.
             for calls in 0..200 {
@@ -278,7 +350,7 @@ fn a_member_that_ends_leaves_no_stream() {
                 let found = Threads::run(3, &mut file, |group| {
                     let own = &boxes[group.rank()];
                     let values = cut(&[40, 50, 60], own, &field);
-                    let left = if group.rank() == mortal {
+                    let left = if group.rank() == *mortal {
                         calls
                     } else {
                         usize::MAX

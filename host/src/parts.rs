@@ -7,6 +7,7 @@
 mod blocks;
 mod decomposition;
 mod fetch;
+mod gpu;
 mod group;
 mod place;
 mod plan;
@@ -41,6 +42,10 @@ impl Compressor {
     /// A chunk is encoded by the member that has its first element. What it does not have of it, other members send. This is
     /// least if boxes begin at multiples of the chunks' extents.
     ///
+    /// The device is the CPU unless another one is set. Of several GPUs the members take turns. On a GPU a member compresses a
+    /// slab of whole chunks along the slowest axis, which other members send it, as far as it does not have it: so boxes should
+    /// be such slabs. If a member has no GPU, or if there are fewer slabs than members, all use their CPUs.
+    ///
     /// Beside its values a member needs memory for its compressed chunks and for those values of others. The header is
     /// written last, so that a file is no stream before all members have written their parts.
     ///
@@ -50,21 +55,26 @@ impl Compressor {
     ///
     /// [`Error::BoxOutside`], [`Error::PartMismatch`] and [`Error::BadParts`] if the boxes are not the field;
     /// [`Error::NotChosen`] with a preset; [`Error::PartsSettings`] with fill values, another order of axes, a bound
-    /// relative to each value, signs or zeros that are kept, or values that are converted; [`Error::Group`] and
-    /// [`Error::Io`] from the group. An error of one member is an error of all.
+    /// relative to each value, signs or zeros that are kept, or values that are converted; [`Error::NoDevice`] and
+    /// [`Error::OldGpu`]; [`Error::Group`] and [`Error::Io`] from the group. An error of one member is an error of all.
     pub fn compress_part<V: Value>(
         &self,
         group: &dyn Group,
         own: &[Range<u64>],
         values: &[V],
     ) -> Result<u64, Error> {
-        let layout = agree(group, self.layout_of_parts::<V>(own, values.len()))?;
+        let prepared = || {
+            let layout = self.layout_of_parts::<V>(own, values.len())?;
+            Ok((layout, gpu::of_member(self.device_set(), group.rank())?))
+        };
+        let (layout, gpu) = agree(group, prepared())?;
         let decomposition = Decomposition::gather(group, layout.extents.lengths(), own)?;
         let bound = self.bound();
+        let gpu = gpu::Shared::new(group, gpu, &layout)?;
         // A static; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
             static COMPRESS: CompressPart<E> = compress_part;
-            COMPRESS(group, layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
+            COMPRESS(group, gpu.as_ref(), layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
         })
     }
 
@@ -105,13 +115,15 @@ impl Compressor {
 }
 
 /// [`compress_part`] of an element type.
-type CompressPart<T> = fn(&dyn Group, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
+type CompressPart<T> =
+    fn(&dyn Group, Option<&gpu::Shared>, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
 
 /// The boxes of all members, and that of this one.
 type Boxes<'a> = (&'a Decomposition, &'a [Range<u64>]);
 
 fn compress_part<T: Element>(
     group: &dyn Group,
+    gpu: Option<&gpu::Shared>,
     layout: Layout,
     bound: Bound,
     (decomposition, own): Boxes<'_>,
@@ -128,10 +140,16 @@ fn compress_part<T: Element>(
     let order = Order::identity(layout.extents.lengths().len());
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let header = Heading::plain::<T>(order, bound).header(header);
-    let stored = match layout.family() {
+    let stored = match (gpu, layout.family()) {
         _ if layout.extents.elements() == 0 => Vec::new(),
-        Family::Blocks(layout) => blocks::encode(version, group, layout, &quantizer, &held)?,
-        Family::Tiles(layout) => tiles::encode(version, group, &layout, &quantizer, &held)?,
+        (Some(gpu), _) => {
+            let bound = Bound::abs(quantizer.error().to_f64())?;
+            gpu.encode(group, &layout, bound, &held)?
+        }
+        (None, Family::Blocks(layout)) => {
+            blocks::encode(version, group, layout, &quantizer, &held)?
+        }
+        (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, &held)?,
     };
     place::write(group, header, layout.entries(), stored)
 }

@@ -109,6 +109,10 @@ pub unsafe extern "C" fn ferrosz_inbox_add(inbox: *mut Inbox, rank: u64, bytes: 
 /// the whole field, also a relative one. The least is sent between members if boxes begin at multiples of the chunks'
 /// extents.
 ///
+/// The device of the compressor is the CPU unless it has another one; of several GPUs the members take turns. On a GPU a
+/// member compresses a slab of whole chunks along the slowest axis, which other members send it as far as it does not have
+/// it. If one member has no GPU, or if there are fewer slabs than members, all use their CPUs.
+///
 /// Stores the length of the stream in `bytes`, which may be null. The header is written last, so that a file is no stream
 /// before all members have written their parts. An error of one member is an error of all: it has its own text, the others
 /// FERROSZ_GROUP_FAILED.

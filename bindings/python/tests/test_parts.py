@@ -80,6 +80,12 @@ def test_threads_make_the_bytes_of_one_call(field: np.ndarray, codec: str) -> No
     assert file[: len(whole)] == whole
 
 
+def test_all_members_know_that_there_is_no_gpu(field: np.ndarray) -> None:
+    found, file = together(field, [Threads] * 2, codec="plain", range=1e-3, device="cuda:63")
+    assert [type(error) for error in found] == [ferrosz.DeviceError] * 2, found
+    assert not any(file)
+
+
 def test_what_methods_raise_and_return(field: np.ndarray) -> None:
     def of_first(**methods: Any) -> list[Any]:
         first = type("First", (Threads,), methods)

@@ -43,12 +43,13 @@ pub(crate) struct Places {
 }
 
 impl<'a, E: Executor> Uploaded<'a, E> {
-    /// Copies a field to a machine. It may be the beginning of the field that there is room for.
+    /// Copies a field to a machine, given in parts of whole words; the last one may end anywhere. It may be the beginning of
+    /// the field that there is room for.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]; the machine's own.
-    pub(crate) fn new(executor: &'a E, room: &Room, field: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn new(executor: &'a E, room: &Room, field: &[&[u8]]) -> Result<Self, Error> {
         let uploaded = Self {
             executor,
             most: room.stream,
@@ -58,7 +59,11 @@ impl<'a, E: Executor> Uploaded<'a, E> {
         };
         let cells = executor.view(&uploaded.workspace);
         executor.clear(cells.first(cells::STATES))?;
-        executor.upload(field, executor.view(&uploaded.input))?;
+        let (input, mut at) = (executor.view(&uploaded.input), 0);
+        for part in field {
+            executor.upload(part, input.from(at))?;
+            at += part.len() as u64 / 4;
+        }
         Ok(uploaded)
     }
 
@@ -114,7 +119,7 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
         field: field.len() as u64,
         cells: workspace_cells(layout),
     };
-    Uploaded::new(executor, &room, field)?.compress(|places| {
+    Uploaded::new(executor, &room, &[field])?.compress(|places| {
         let call = Compression {
             layout,
             bound,

@@ -126,7 +126,7 @@ pub(super) fn own_window(layout: &Layout, own: &[Range<u64>]) -> Option<Window> 
 
 impl<T: Element> Held<'_, T> {
     /// The elements at the positions of a window, in runs of one member.
-    fn runs(&self, lattice: &Lattice<'_>, window: &Window, mut each: impl FnMut(Run)) {
+    pub(super) fn runs(&self, lattice: &Lattice<'_>, window: &Window, mut each: impl FnMut(Run)) {
         let [depth, height, width] = window.extents;
         let [z, y, x] = window.origin;
         let own = self

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::host_slices::{Room, Uploaded};
 use crate::gpu::tiles::slab::Others;
-use crate::parts::{Group, Threads, agree};
+use crate::parts::{Group, Threads};
 use crate::slabs::Slab;
 use crate::slabs::entries::{Place, move_entries};
 use crate::slabs::machines::{Call, Machines};
@@ -162,7 +162,7 @@ impl<T: Element> Call for CompressSlabs<'_, T> {
             let slab = &slabs[group.rank()];
             let field = slab.bytes(self.field, T::BYTES);
             let executor = &executors[group.rank()];
-            compress_slab::<T, E>(executor, group, slab, self.layout, bound, field)
+            compress_slab::<T, E>(executor, group, slab, self.layout, bound, &[field])
         });
         all_or_cause(streams)
     }
@@ -178,23 +178,28 @@ pub(crate) fn all_or_cause<R>(results: Vec<Result<R, Error>>) -> Result<Vec<R>, 
     }
 }
 
-/// The stream of a slab, with the bound of the whole field.
-fn compress_slab<T: Element, E: Executor>(
+/// The stream of a slab, with the bound of the whole field, whose values are in parts of whole words. If it fails, the member
+/// must end, or tell the others: they wait for it.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; [`Error::Group`]; the machine's own.
+pub(crate) fn compress_slab<T: Element, E: Executor>(
     executor: &E,
     group: &dyn Group,
     slab: &Slab,
     layout: &StreamLayout,
     mut bound: Bound,
-    field: &[u8],
+    field: &[&[u8]],
 ) -> Result<Vec<u8>, Error> {
     let room = Room {
         stream: slab.max_stream_bytes(layout).unwrap_or(u64::MAX),
         field: (slab.count() + slab.behind) * T::BYTES as u64,
         cells: slab.workspace_cells(layout),
     };
-    let uploaded = agree(group, Uploaded::new(executor, &room, field))?;
+    let uploaded = Uploaded::new(executor, &room, field)?;
     if bound.needs_extremes() {
-        let mut cells = agree(group, uploaded.extremes::<T>(slab.count()))?;
+        let mut cells = uploaded.extremes::<T>(slab.count())?;
         group.max(&mut cells)?;
         bound = absolute::<T>(bound, cells)?;
     }

@@ -2,7 +2,7 @@
 
 #[cfg(not(all(feature = "cuda", feature = "emulator")))]
 use crate::backend::not_built;
-use crate::device::{Gpus, Members};
+use crate::device::{Device, Gpus, Members};
 use crate::error::Error;
 #[cfg(feature = "cuda")]
 use crate::gpu::driver;
@@ -42,6 +42,20 @@ impl Machines {
             Members::All => ordinals(None).map(|ordinals| ordinals.len()),
             Members::Listed(set) => ordinals(Some(set)).map(|ordinals| ordinals.len()),
             Members::Emulated(count) => emulators(count).map(|_| count),
+        }
+    }
+
+    /// The machine of a member of a group: the members take turns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] if there is none.
+    pub(crate) fn of_member(gpus: Gpus, rank: usize) -> Result<Device, Error> {
+        let in_turn = |ordinals: Vec<usize>| Device::Cuda(ordinals[rank % ordinals.len()]);
+        match gpus.0 {
+            Members::All => ordinals(None).map(in_turn),
+            Members::Listed(set) => ordinals(Some(set)).map(in_turn),
+            Members::Emulated(_) => Ok(Device::Emulator),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `ferrosz-lab parts`: one field in the parts of 1 to 16 members, each with one thread, as ranks of MPI have one core.
+//! `ferrosz-lab parts`: one field in the parts of 1 to 16 members, each with one thread, as ranks of MPI have one core, or on GPUs.
 
 use super::synthetic::Kind;
 use clap::Args;
@@ -28,6 +28,9 @@ pub struct Flags {
     /// Elements along each of the three edges of the field
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=2048))]
     pub edge: u64,
+    /// Where the members compress: cpu, cuda:<number>, cuda:<number>,..., cuda:all
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub device: Device,
     /// Timed runs; the best is shown
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -50,6 +53,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             Compressor::new(codec, Bound::range(1e-3).map_err(Error::Bound)?).device(Device::Cpu);
         let compressor = compressor.extents(&[flags.edge; 3])?;
         let whole = compressor.compress(&field)?;
+        let compressor = compressor.device(flags.device);
         for is_slabs in [true, false] {
             let mut of_one = None;
             for members in &flags.members {

@@ -181,6 +181,7 @@ def compress_part(
     max: float | None = None,
     rank: Literal[1, 2, 3] | None = None,
     axes: str | None = None,
+    device: str = "auto",
 ) -> int:
     """Compresses the part of an array that this member of a group has. All members call it with the same settings, and
     together they write one stream, with the bytes of `compress(..., fill=None)` of the whole array. Returns its length.
@@ -199,6 +200,10 @@ def compress_part(
         As those of `compress`; axes are not in another order. A preset would need samples of the whole array.
     abs, range, max
         The bound, also a relative one, is that of the whole array.
+    device
+        "auto" is the CPU. The members take turns of the GPUs of "cuda:all" or "cuda:0,1". On a GPU each member compresses
+        a slab of whole chunks along the slowest axis, which other members send it as far as it does not have it. If one
+        member has no GPU, or if there are fewer slabs than members, all use their CPUs.
 
     An error of one member is an error of all: it raises its own, the others `GroupError`. The calls of the group are made on
     this thread; the interpreter's lock is free between them.
@@ -221,7 +226,9 @@ def compress_part(
     >>> Alone.file == ferrosz.compress(field, codec="plain", abs=1e-3)
     True
     """
-    compressor = Compressor(codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None)
+    compressor = Compressor(
+        codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None, device=device
+    )
     return compressor.compress_part(array, group, box=box, shape=shape)
 
 

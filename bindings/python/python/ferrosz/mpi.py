@@ -40,12 +40,13 @@ def compress_part(
     max: float | None = None,
     rank: Literal[1, 2, 3] | None = None,
     axes: str | None = None,
+    device: str = "auto",
     collective: bool = True,
 ) -> int:
     """Compresses the part of an array that this rank has. All ranks of the communicator call it, and together they write one
     file, with the bytes of `ferrosz.compress(..., fill=None)` of the whole array.
 
-    array, box, shape, codec, abs, range, max, rank, axes
+    array, box, shape, codec, abs, range, max, rank, axes, device
         As those of `ferrosz.compress_part`.
     comm
         A communicator of mpi4py.
@@ -69,7 +70,9 @@ def compress_part(
     True
     """
     # Arguments that all ranks have wrong are an error of all before they meet.
-    compressor = Compressor(codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None)
+    compressor = Compressor(
+        codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None, device=device
+    )
     ranks = Ranks(comm, path, collective=collective)
     try:
         return compressor.compress_part(array, ranks, box=box, shape=shape)

@@ -144,7 +144,7 @@ fn check<T: FromBits>(case: u64, device: Device, rng: &mut SmallRng) {
     }
     let boxes = decomposition(&lengths, members, rng);
     let whole = compressor.compress(&field).expect("memory");
-    let members = compressor.clone().device(device);
+    let members = compressor.device(device);
     let found = together(&members, &lengths, &boxes, &field);
     assert!(found == whole, "case {case}: {codec} {lengths:?} {boxes:?}");
     if device == Device::Cpu && case.is_multiple_of(4) {

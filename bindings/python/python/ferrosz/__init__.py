@@ -208,7 +208,7 @@ def compress_part(
     An error of one member is an error of all: it raises its own, the others `GroupError`. The calls of the group are made on
     this thread; the interpreter's lock is free between them.
 
-    Raises `ArgumentError`, `UnsupportedType`, `GroupError`, `OutOfMemory`, and what the methods of the group raise.
+    Raises `ArgumentError`, `UnsupportedType`, `DeviceError`, `GroupError`, `OutOfMemory`, and what the methods of the group raise.
 
     >>> class Alone:
     ...     rank, size, file = 0, 1, bytearray()

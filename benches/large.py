@@ -96,4 +96,5 @@ def main() -> None:
         stream.unlink()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -43,10 +43,7 @@ impl<V: Pod> Values<V> {
         if !is_file || bytes < SMALLEST_MAPPED {
             return Ok(None);
         }
-        // SAFETY: the bytes must not change while they are mapped. This command does not change its inputs: an output is never
-        // the input's file, and replaces files as a whole. If another program changes the file, values are coded that it
-        // had at some time; if it truncates the file, a signal ends the process.
-        let mapped = unsafe { Mmap::map(file) }?;
+        let mapped = map(file)?;
         let before = before as usize;
         let is_aligned = try_cast_slice::<u8, V>(&mapped[before..]).is_ok();
         Ok(is_aligned.then_some(Self::Mapped(Mapped {
@@ -55,6 +52,18 @@ impl<V: Pod> Values<V> {
             values: PhantomData,
         })))
     }
+}
+
+/// Maps a file of an input.
+///
+/// # Errors
+///
+/// The errors of the operating system.
+pub fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: the bytes must not change while they are mapped. This command does not change its inputs: an output is never
+    // the input's file, and replaces files as a whole. If another program changes the file, values are coded that it
+    // had at some time; if it truncates the file, a signal ends the process.
+    unsafe { Mmap::map(file) }
 }
 
 impl<V: Pod> Deref for Values<V> {

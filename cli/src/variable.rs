@@ -1,12 +1,16 @@
 //! Variables of NetCDF and HDF5 files, with their attributes of the CF conventions.
 
 use crate::array::{Array, Field, Input, merge_leading};
-use bytemuck::pod_collect_to_vec;
+use crate::values;
+use bytemuck::{Pod, cast_slice_mut};
+use ferrosz::internals::{Copies, Scratch};
 use ferrosz::{Fill, Value, ValueType};
 use hdf5_reader::messages::datatype::Datatype;
-use hdf5_reader::{ByteOrder, Hdf5File};
+use hdf5_reader::{ByteOrder, Dataset, Hdf5File, OpenOptions};
+use memmap2::Mmap;
 use netcdf_reader::unpack::{SignParams, UnpackParams};
-use netcdf_reader::{NcAttrValue, NcFile, NcGroup, NcReadable, NcType, NcVariable};
+use netcdf_reader::{NcAttrValue, NcFile, NcGroup, NcOpenOptions, NcReadable, NcType, NcVariable};
+use std::fs::File;
 use std::path::Path;
 use thiserror::Error;
 
@@ -33,6 +37,9 @@ pub enum VariableError {
     /// The variable has a type that ferrosz does not compress.
     #[error("the variable holds {0} values, which ferrosz does not compress")]
     Type(&'static str),
+    /// There is no room for the values, in memory or in a temporary file.
+    #[error("{0}")]
+    Room(#[from] ferrosz::Error),
     /// No computer has memory for the variable.
     #[error("there is no memory for the {0} values of the variable")]
     Memory(u64),
@@ -58,10 +65,12 @@ pub enum VariableError {
 ///
 /// [`VariableError`].
 pub fn read(path: &Path, name: &str, is_packed: bool) -> Result<Input, VariableError> {
-    let file = NcFile::open(path)?;
+    let mapped = map(path)?;
+    let file_bytes = mapped.len() as u64;
+    let file = NcFile::from_owner(mapped, NcOpenOptions::default())?;
     let name = name.trim_start_matches('/');
     let Ok(variable) = file.variable(name) else {
-        return match halves(path, name)? {
+        return match halves(path, name, file_bytes)? {
             Some(field) => Ok(Input::new(field)),
             None => Err(VariableError::Unknown {
                 name: name.to_owned(),
@@ -74,9 +83,7 @@ pub fn read(path: &Path, name: &str, is_packed: bool) -> Result<Input, VariableE
         file: &file,
         name,
         variable,
-        file_bytes: std::fs::metadata(path)
-            .map_err(netcdf_reader::Error::from)?
-            .len(),
+        file_bytes,
     };
     match UnpackParams::from_variable(variable).filter(|_| !is_packed) {
         Some(packing) => reader.unpacked(packing),
@@ -84,14 +91,24 @@ pub fn read(path: &Path, name: &str, is_packed: bool) -> Result<Input, VariableE
     }
 }
 
+/// The bytes of a file. The readers would copy a dataset that is not in chunks.
+fn map(path: &Path) -> Result<Mmap, netcdf_reader::Error> {
+    Ok(values::map(&File::open(path)?)?)
+}
+
+/// A file as one of HDF5; none if it is none.
+fn hdf5(path: &Path) -> Option<Hdf5File> {
+    Hdf5File::from_mmap_with_options(map(path).ok()?, OpenOptions::default()).ok()
+}
+
 /// A dataset of half precision in an HDF5 file; none if there is none of this name. NetCDF has no such type, so the reader
 /// of NetCDF does not see it. Fill values in attributes are not read.
-fn halves(path: &Path, name: &str) -> Result<Option<Field>, VariableError> {
+fn halves(path: &Path, name: &str, file_bytes: u64) -> Result<Option<Field>, VariableError> {
     /// The place of the exponent's number of bits in the description of a type ("Datatype Message", class 1, in the
     /// specification of HDF5's file format).
     const EXPONENT_BITS: usize = 13;
 
-    let Ok(file) = Hdf5File::open(path) else {
+    let Some(file) = hdf5(path) else {
         return Ok(None);
     };
     let Ok(dataset) = file.dataset(name) else {
@@ -99,24 +116,28 @@ fn halves(path: &Path, name: &str) -> Result<Option<Field>, VariableError> {
     };
     let is_half = matches!(dataset.dtype(), Datatype::FloatingPoint { size: 2, .. });
     let description = dataset.raw_datatype()?;
-    let extents = merge_leading(dataset.shape()).ok_or(VariableError::Memory(u64::MAX))?;
     Ok(match description.get(EXPONENT_BITS) {
-        Some(5) if is_half => Some(Field::F16(Array {
-            extents,
-            values: pod_collect_to_vec(&dataset.read_native_bytes()?).into(),
-        })),
-        Some(8) if is_half => Some(Field::Bf16(Array {
-            extents,
-            values: pod_collect_to_vec(&dataset.read_native_bytes()?).into(),
-        })),
+        Some(5) if is_half => Some(Field::F16(half(&dataset, file_bytes)?)),
+        Some(8) if is_half => Some(Field::Bf16(half(&dataset, file_bytes)?)),
         _ => None,
+    })
+}
+
+/// The values of a dataset of half precision.
+fn half<V: Value>(dataset: &Dataset, file_bytes: u64) -> Result<Array<V>, VariableError> {
+    let extents = merge_leading(dataset.shape()).ok_or(VariableError::Memory(u64::MAX))?;
+    let mut values = room(dataset.num_elements()?, file_bytes)?;
+    dataset.read_native_bytes_into(cast_slice_mut::<V, u8>(&mut values))?;
+    Ok(Array {
+        extents,
+        values: values.into(),
     })
 }
 
 /// The fill value of a dataset in an HDF5 file, which its elements have before they are written; none if it is 0, which is
 /// the usual one and stands for nothing.
 fn fill_property(path: &Path, name: &str) -> Option<f64> {
-    let dataset = Hdf5File::open(path).ok()?.dataset(name).ok()?;
+    let dataset = hdf5(path)?.dataset(name).ok()?;
     let mut bytes = dataset.fill_value()?.value.clone()?;
     let (order, is_float, is_signed) = match dataset.dtype() {
         Datatype::FloatingPoint { byte_order, .. } => (*byte_order, true, true),
@@ -146,7 +167,8 @@ fn fill_property(path: &Path, name: &str) -> Option<f64> {
 ///
 /// [`VariableError::File`].
 pub fn list_of(path: &Path) -> Result<String, VariableError> {
-    list(&NcFile::open(path)?)
+    let mapped = map(path)?;
+    list(&NcFile::from_owner(mapped, NcOpenOptions::default())?)
 }
 
 fn list(file: &NcFile) -> Result<String, VariableError> {
@@ -211,11 +233,18 @@ struct Reader<'a> {
     file_bytes: u64,
 }
 
-/// The most bytes of values that are read from a file. Deflate, the filter that packs most, makes 1 byte of 1032. A longer
-/// array consists of fill values alone but for a small part, or its description is damaged.
-fn most_bytes(file_bytes: u64) -> u64 {
+/// Room for the values of a file. Deflate, the filter that packs most, makes 1 byte of 1032. A longer array consists of fill
+/// values alone but for a small part, or its description is damaged.
+fn room<T: Pod>(elements: u64, file_bytes: u64) -> Result<Scratch<T>, VariableError> {
     const SMALLEST: u64 = 64 << 20;
-    file_bytes.saturating_mul(1032).max(SMALLEST)
+    let most = file_bytes.saturating_mul(1032).max(SMALLEST);
+    match elements.saturating_mul(size_of::<T>() as u64) > most {
+        true => Err(VariableError::Short {
+            elements,
+            file_bytes,
+        }),
+        false => Ok(Scratch::zeroed(Copies::InFiles, elements)?),
+    }
 }
 
 impl Reader<'_> {
@@ -243,13 +272,17 @@ impl Reader<'_> {
         })
     }
 
-    /// Integers as those of the other sign.
-    fn turned<S: NcReadable + Copy + Default, V: Value>(
+    /// The values that the stored ones turn to.
+    fn turned<S: NcReadable + Pod, V: Value>(
         &self,
-        turn: fn(S) -> V,
+        turn: impl Fn(S) -> V,
     ) -> Result<Array<V>, VariableError> {
-        let stored: Vec<S> = self.values()?;
-        self.array(stored.into_iter().map(turn).collect())
+        let stored: Scratch<S> = self.values()?;
+        let mut values = Scratch::zeroed(Copies::InFiles, stored.len() as u64)?;
+        for (value, stored) in values.iter_mut().zip(&*stored) {
+            *value = turn(*stored);
+        }
+        self.array(values)
     }
 
     /// The values that packed integers stand for.
@@ -282,15 +315,14 @@ impl Reader<'_> {
         })
     }
 
-    fn unpack<S: NcReadable + Copy + Default + Into<f64>>(
+    fn unpack<S: NcReadable + Pod + Into<f64>>(
         &self,
         value: impl Fn(f64) -> f64,
     ) -> Result<Field, VariableError> {
-        let stored: Vec<S> = self.values()?;
-        let values = stored.into_iter().map(|stored| value(stored.into()));
+        let value = |stored: S| value(stored.into());
         Ok(match self.unpacked_type() {
-            ValueType::F32 => Field::F32(self.array(values.map(|value| value as f32).collect())?),
-            _ => Field::F64(self.array(values.collect())?),
+            ValueType::F32 => Field::F32(self.turned(|stored| value(stored) as f32)?),
+            _ => Field::F64(self.turned(value)?),
         })
     }
 
@@ -335,27 +367,18 @@ impl Reader<'_> {
         missing
     }
 
-    fn values<T: NcReadable + Copy + Default>(&self) -> Result<Vec<T>, VariableError> {
+    /// The values of the file, which may be more than memory has room for.
+    fn values<T: NcReadable + Pod>(&self) -> Result<Scratch<T>, VariableError> {
         let elements = self
             .variable
             .num_elements()
             .map_err(netcdf_reader::Error::from)?;
-        if elements.saturating_mul(size_of::<T>() as u64) > most_bytes(self.file_bytes) {
-            return Err(VariableError::Short {
-                elements,
-                file_bytes: self.file_bytes,
-            });
-        }
-        let memory = || VariableError::Memory(elements);
-        let count = usize::try_from(elements).map_err(|_| memory())?;
-        let mut values: Vec<T> = Vec::new();
-        values.try_reserve_exact(count).map_err(|_| memory())?;
-        values.resize(count, T::default());
+        let mut values = room(elements, self.file_bytes)?;
         self.file.read_variable_into(self.name, &mut values)?;
         Ok(values)
     }
 
-    fn array<V: Value>(&self, values: Vec<V>) -> Result<Array<V>, VariableError> {
+    fn array<V: Value>(&self, values: Scratch<V>) -> Result<Array<V>, VariableError> {
         let extents = merge_leading(&self.variable.shape());
         let extents = extents.ok_or(VariableError::Memory(u64::MAX))?;
         Ok(Array {

@@ -200,3 +200,72 @@ fn memory_of_pipes_is_bounded() {
     same("file.f32", "pipe.f32");
     same("file.f32", "piped.f32");
 }
+
+/// A NetCDF file (CDF-2, the format with 64-bit offsets) with the values as variable `t`, and with the same bytes as packed
+/// variable `p`, whose values of 16 bits are hundredths.
+fn netcdf(values: &[u8]) -> Vec<u8> {
+    let [short, float] = [3, 5];
+    let number = |number: u32| number.to_be_bytes().to_vec();
+    let name = |name: &str| {
+        [
+            number(name.len() as u32),
+            name.as_bytes().to_vec(),
+            vec![0; 3],
+        ]
+        .concat()
+    };
+    let list = |tag: u32, items: &[Vec<u8>]| {
+        [number(tag), number(items.len() as u32), items.concat()].concat()
+    };
+    let none = || number(0).repeat(2);
+    let lengths = LARGE
+        .into_iter()
+        .chain([2 * LARGE[2]])
+        .zip(["z", "y", "x", "w"]);
+    let dimension = |(length, of): (usize, &str)| [name(of), number(length as u32)].concat();
+    let hundredths = [number(float), number(1), 0.01f32.to_be_bytes().to_vec()].concat();
+    let scale = [number(12), b"scale_factor".to_vec(), hundredths].concat();
+    let variable = |of: &str, fastest: u32, attributes: Vec<u8>, dtype: u32, begin: u64| {
+        let dimensions = [3, 0, 1, fastest].map(number).concat();
+        let size = [
+            number(dtype),
+            number(values.len() as u32),
+            begin.to_be_bytes().to_vec(),
+        ];
+        [name(of), dimensions, attributes, size.concat()].concat()
+    };
+    let header = |begin: u64| {
+        let variables = [
+            variable("t", 2, none(), float, begin),
+            variable("p", 3, list(12, &[scale.clone()]), short, begin),
+        ];
+        let dimensions: Vec<Vec<u8>> = lengths.clone().map(dimension).collect();
+        let lists = [list(10, &dimensions), none(), list(11, &variables)].concat();
+        [b"CDF\x02".to_vec(), number(0), lists].concat()
+    };
+    let mut file = header(header(0).len() as u64);
+    for value in values.as_chunks::<4>().0 {
+        file.extend(value.iter().rev());
+    }
+    file
+}
+
+#[test]
+fn memory_of_variables_is_bounded() {
+    let place = Place::new();
+    let values = waves(LARGE);
+    place.put("in.f32", &values);
+    place.put("in.nc", &netcdf(&values));
+    let coding = "--codec interp --range 1e-3";
+    succeed(
+        &place,
+        &[
+            &format!("compress in.f32 raw.fsz {SHAPE} {coding}"),
+            &format!("compress in.nc:t t.fsz {coding}"),
+            "verify in.nc:t t.fsz",
+            "compress in.nc:p p.fsz --codec plain --abs 1e-3",
+            "verify in.nc:p p.fsz",
+        ],
+    );
+    assert!(place.get("raw.fsz") == place.get("t.fsz"));
+}

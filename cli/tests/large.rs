@@ -6,6 +6,7 @@ mod common;
 
 use common::{Place, stderr};
 use std::process::{Command, Output};
+use std::slice::from_ref;
 
 /// The lengths of a field of 256 MiB.
 const LARGE: [usize; 3] = [64, 1024, 1024];
@@ -237,7 +238,7 @@ fn netcdf(values: &[u8]) -> Vec<u8> {
     let header = |begin: u64| {
         let variables = [
             variable("t", 2, none(), float, begin),
-            variable("p", 3, list(12, &[scale.clone()]), short, begin),
+            variable("p", 3, list(12, from_ref(&scale)), short, begin),
         ];
         let dimensions: Vec<Vec<u8>> = lengths.clone().map(dimension).collect();
         let lists = [list(10, &dimensions), none(), list(11, &variables)].concat();

@@ -28,7 +28,7 @@ pub struct Flags {
     /// Elements along each of the three edges of the field
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=2048))]
     pub edge: u64,
-    /// Where the members compress: cpu, cuda:<number>, cuda:<number>,..., cuda:all
+    /// Where the members compress: cpu, cuda:0, cuda:0,1 or cuda:all
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: Device,
     /// Timed runs; the best is shown

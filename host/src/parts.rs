@@ -70,7 +70,7 @@ impl Compressor {
         let (layout, gpu) = agree(group, prepared())?;
         let decomposition = Decomposition::gather(group, layout.extents.lengths(), own)?;
         let bound = self.bound();
-        let gpu = gpu::Shared::new(group, gpu, &layout)?;
+        let gpu = gpu::Member::new(group, gpu, &layout)?;
         // A static; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
             static COMPRESS: CompressPart<E> = compress_part;
@@ -116,14 +116,14 @@ impl Compressor {
 
 /// [`compress_part`] of an element type.
 type CompressPart<T> =
-    fn(&dyn Group, Option<&gpu::Shared>, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
+    fn(&dyn Group, Option<&gpu::Member>, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
 
 /// The boxes of all members, and that of this one.
 type Boxes<'a> = (&'a Decomposition, &'a [Range<u64>]);
 
 fn compress_part<T: Element>(
     group: &dyn Group,
-    gpu: Option<&gpu::Shared>,
+    gpu: Option<&gpu::Member>,
     layout: Layout,
     bound: Bound,
     (decomposition, own): Boxes<'_>,

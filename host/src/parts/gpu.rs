@@ -27,13 +27,13 @@ use std::ops::Range;
 /// Bytes of values that members send each other at a time.
 const BYTES_A_ROUND: u64 = 256 << 20;
 
-/// The GPU of a member, and the slabs of all members.
-pub(super) struct Shared {
+/// A member with a GPU, and the slabs of all members.
+pub(super) struct Member {
     gpu: Gpu,
     slabs: Vec<Slab>,
 }
 
-impl Shared {
+impl Member {
     /// None if the CPUs of the members compress the field: if one of them has no GPU, or if there are fewer slabs than members.
     ///
     /// # Errors

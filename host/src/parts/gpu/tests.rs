@@ -23,11 +23,11 @@ fn values_are_sent_in_rounds_of_some_bytes() {
             own: None,
         };
         let gpu = of_member(Device::Emulator, group.rank())?;
-        let shared = Shared::new(group, gpu, &layout)?;
-        let shared = shared.expect("two slabs");
-        let slab = &shared.slabs[group.rank()];
+        let member = Member::new(group, gpu, &layout)?;
+        let member = member.expect("two slabs");
+        let slab = &member.slabs[group.rank()];
         assert!(kept(&held, &slab.elements).is_empty());
-        let values = shared.fetch(group, &held, slab.elements.start, 4096)?;
+        let values = member.fetch(group, &held, slab.elements.start, 4096)?;
         let wanted = &field[slab.elements.start as usize..slab.elements.end as usize];
         assert!(values == wanted);
         Ok(())

@@ -17,6 +17,7 @@ use core::arch::nvptx::{
 use core::arch::{asm, global_asm};
 
 // The block's dynamic shared memory; its size is an argument of the launch.
+const _: () = assert!(4 * crate::shared::ALIGNED_WORDS == 1024);
 global_asm!(".extern .shared .align 1024 .b8 dynamic_shared[];");
 
 /// LLVM's intrinsics for collectives. In assembly they would be wrong: LLVM takes assembly for an operation of a single

@@ -264,6 +264,9 @@ impl Shared<u32> {
     }
 }
 
+/// On a GPU, a block's shared memory begins at a multiple of so many words.
+pub(crate) const ALIGNED_WORDS: u32 = 256;
+
 /// The arrays of a kernel in a block's shared memory, while their addresses are assigned.
 ///
 /// All of this is computed when the kernel is compiled; a wrong layout does not compile.
@@ -303,8 +306,19 @@ impl Layout {
         }
     }
 
-    /// Leaves words out, so that the next array begins at a multiple of so many.
+    /// Leaves words out, so that the next array begins at a multiple of so many. With a number that does not divide 256 the
+    /// layout does not compile: a GPU puts the first array at a multiple of 256 words, and not always of more.
+    ///
+    /// ```compile_fail
+    /// const LAYOUT: ferrosz_simt::Layout = {
+    ///     let mut layout = ferrosz_simt::Layout::new();
+    ///     layout.align(512);
+    ///     layout
+    /// };
+    /// assert_eq!(LAYOUT.words(), 0);
+    /// ```
     pub const fn align(&mut self, words: u32) {
+        assert!(ALIGNED_WORDS.is_multiple_of(words));
         self.next = self.words().next_multiple_of(words);
     }
 

@@ -1,8 +1,11 @@
 //! Decodes chunks: one warp each, the lanes being the states.
 //!
 //! A step costs a look-up of the symbol and one of its entry, and of a pop a vote: it tells each lane how many
-//! others take a word before it. Words wait in a ring in shared memory, which is looked after twice a quad, and those
+//! others take a word before it. Words wait in a ring in shared memory, which is looked after once or twice a quad, and those
 //! that follow are on their way in registers.
+//!
+//! A code may have bits that were pushed alone, before its symbol. Few have: so a quad is popped as if none had, without a
+//! vote on it in each step, and popped again if one has.
 //!
 //! Lanes without a code in a step have a context of their own, whose one symbol changes no state.
 //!
@@ -11,7 +14,7 @@
 
 use crate::PACKAGE;
 use crate::code::entropy::decode_tables::{
-    CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED,
+    CONTEXT_BYTES, DECODE_WORDS, SLOT_BYTES, SYMBOL_BYTES, USED, bits_alone, bits_with_symbol,
 };
 use crate::code::entropy::walk::{OfCells, OfZones, QUAD_STEPS, QUADS, Quad, shifts_of};
 use crate::code::entropy::words::HEAD_WORDS;
@@ -22,7 +25,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::code::entropy::states::{
-    BITS_WITH_SYMBOL, START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
+    START, SymbolCoder, WORD_BITS, needs_refill, refill, slot_of, state, top_bits,
 };
 use ferrosz_codec::code::entropy::token::{RAW, SLOTS};
 use ferrosz_codec::container::chunk::Form;
@@ -36,17 +39,18 @@ pub struct Decode<C, S>(PhantomData<(C, S)>);
 
 /// Words of a warp's ring.
 const RING_WORDS: u32 = 256;
-/// Steps before which a warp looks after its ring.
+/// Steps before which a warp looks after its ring, if each lane may take twice two bytes a step: with its symbol, and alone.
 const STRETCH: u32 = QUAD_STEPS / 2;
-/// Bytes that they take at most: each lane twice two a step.
-const STRETCH_BYTES: u32 = STRETCH * 4 * WARP;
+/// Bytes that such a stretch takes at most, and a quad in which each lane takes two a step.
+const MOST_BYTES: u32 = QUAD_STEPS * 2 * WARP;
 
 /// Words that each lane brings into the ring at once.
 const OWN_WORDS: usize = 2;
 /// Words that a warp brings into its ring at once.
 const BATCH_WORDS: u32 = OWN_WORDS as u32 * WARP;
 
-const _: () = assert!(STRETCH_BYTES + 4 * BATCH_WORDS <= 4 * RING_WORDS);
+const _: () = assert!(STRETCH * 4 * WARP == MOST_BYTES);
+const _: () = assert!(MOST_BYTES + 4 * BATCH_WORDS <= 4 * RING_WORDS);
 const _: () = assert!(RING_WORDS.is_multiple_of(BATCH_WORDS));
 const _: () = assert!(16 * THREADS == SLOT_BYTES);
 
@@ -179,24 +183,28 @@ impl<S: StaticShape> Target<'_, S> {
     ) -> Result<(), ChunkFault> {
         let tiling = &self.params.tiling;
         let order = tiling.order.of_shape::<S>();
-        let position = tiling.tile(self.chunk, tile).position;
+        let mut position = tiling.tile(self.chunk, tile).position;
+        // Without this, LLVM would compare 64 bits of each of them in every quad.
+        position.left = position.left.map(|left| t.opaque(left));
         let shifts = shifts_of(t, self.params.parameters);
         let classes = states.pop_classes(t, &order, shifts, &position)?;
         let contexts = OfCells::of_contexts(t, &order, shifts, classes, |context| {
             states.context(context).bytes()
         });
-        for number in 0..t.opaque(QUADS) {
-            let quad = Quad::of::<_, S>(t, &order, &position, number, contexts);
-            let in_chunk = tile * QUADS + number;
+        // A vote, so that NVIDIA's assembler knows that all lanes have the same.
+        let of_tile = (&position, t.any(position.is_complete(S::SHAPE)));
+        let first = tile * QUADS;
+        for number in first..first + t.opaque(QUADS) {
+            let quad = Quad::of::<_, S>(t, &order, of_tile, number % QUADS, contexts);
             if quad.any == 0 {
-                self.clear_quad(t, in_chunk);
+                self.clear_quad(t, number);
                 continue;
             }
             let codes = states.pop_quad(t, &quad);
             for (step, z) in (0..).zip(&codes) {
                 // Without this, LLVM would hold the low 16 bits in a register of their own.
                 let z = t.opaque(*z) as u16;
-                t.store_half(self.region, Self::code(t, in_chunk, step), z);
+                t.store_half(self.region, Self::code(t, number, step), z);
             }
         }
         Ok(())
@@ -222,6 +230,8 @@ struct States<C> {
     words: u32,
     /// The greatest code that this lane has had.
     greatest: u32,
+    /// Whether the last quad had bits that were pushed alone. Then the next one is likely to.
+    expects_alone: bool,
     coder: PhantomData<C>,
 }
 
@@ -253,6 +263,7 @@ impl<C: SymbolCoder> States<C> {
             words_at,
             words: count.div_ceil(2),
             greatest: 0,
+            expects_alone: false,
             coder: PhantomData,
         };
         states.ahead = states.batch(t, 0);
@@ -297,7 +308,7 @@ impl<C: SymbolCoder> States<C> {
         self.tables + SHARED.0.nothing.bytes_behind(SHARED.0.tables)
     }
 
-    /// Sees to it that the ring has the words of the next stretch.
+    /// Sees to it that the ring has the words of what is popped next, up to [`MOST_BYTES`].
     #[inline(always)]
     fn ensure<T: Thread>(&mut self, t: T) {
         if t.any(self.lacks_words()) {
@@ -309,10 +320,10 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// Whether the ring may have too few words for a stretch.
+    /// Whether the ring may have too few words for that.
     #[inline(always)]
     const fn lacks_words(&self) -> bool {
-        self.next + STRETCH_BYTES > self.filled
+        self.next + MOST_BYTES > self.filled
     }
 
     /// Brings a batch into the ring, zeros behind the last word.
@@ -342,45 +353,85 @@ impl<C: SymbolCoder> States<C> {
     /// Pops the codes of a quad, 0 where a lane has none.
     #[inline(always)]
     fn pop_quad<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
-        let mut codes = [0; QUAD_STEPS as usize];
-        if quad.is_full {
-            for step in 0..QUAD_STEPS {
-                if step % STRETCH == 0 {
-                    self.ensure(t);
-                }
-                codes[step as usize] = self.pop_code(t, quad.of_step(step));
-            }
-            return codes;
-        }
-        for step in 0..QUAD_STEPS {
-            if step % STRETCH == 0 {
-                self.ensure(t);
-            }
-            if quad.any >> step & 1 == 1 {
-                codes[step as usize] = self.pop_code(t, quad.of_code(step));
-            }
+        let quick = if quad.is_full && !self.expects_alone {
+            self.ensure(t);
+            self.pop_with_symbols(t, quad)
+        } else {
+            None
+        };
+        let codes = match quick {
+            Some(codes) => codes,
+            None => self.pop_any(t, quad),
+        };
+        for z in codes {
+            self.greatest = self.greatest.max(z);
         }
         codes
     }
 
-    /// Pops the code of a step. The slots of its context begin at the address `slots`.
+    /// Pops the codes of any quad.
     #[inline(always)]
-    fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> u32 {
+    fn pop_any<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
+        let mut codes = [0; QUAD_STEPS as usize];
+        let mut alone = 0;
+        for step in 0..QUAD_STEPS {
+            if step.is_multiple_of(STRETCH) {
+                self.ensure(t);
+            }
+            if quad.any >> step & 1 == 1 {
+                let [z, bits] = self.pop_code(t, quad.of_code(step));
+                codes[step as usize] = z;
+                alone |= bits;
+            }
+        }
+        self.expects_alone = t.any(alone != 0);
+        codes
+    }
+
+    /// Pops the codes of a full quad, unless one of them has bits that were pushed alone: then the states stay.
+    #[inline(always)]
+    fn pop_with_symbols<T: Thread>(
+        &mut self,
+        t: T,
+        quad: &Quad,
+    ) -> Option<[u32; QUAD_STEPS as usize]> {
+        let (x, next) = (self.x, self.next);
+        let mut codes = [0; QUAD_STEPS as usize];
+        let mut all = 0;
+        for step in 0..QUAD_STEPS {
+            let [z, code] = self.pop_symbol(t, quad.of_step(step));
+            codes[step as usize] = z;
+            all |= code;
+        }
+        if t.any(bits_alone(all) != 0) {
+            (self.x, self.next) = (x, next);
+            return None;
+        }
+        Some(codes)
+    }
+
+    /// Pops the code of a step, and how many of its bits were pushed alone. The slots of its context begin at the address
+    /// `slots`.
+    #[inline(always)]
+    fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> [u32; 2] {
+        let [z, code] = self.pop_symbol(t, slots);
+        let alone = bits_alone(code);
+        if t.any(alone != 0) {
+            [z | self.pop_bits(t, alone), alone]
+        } else {
+            [z, alone]
+        }
+    }
+
+    /// Pops a symbol and the bits that were pushed with it: the code without those that were pushed alone, and the symbol's word
+    /// in the table, which tells how many these are.
+    #[inline(always)]
+    fn pop_symbol<T: Thread>(&mut self, t: T, slots: u32) -> [u32; 2] {
         let slots = SharedAddress::from_bytes(slots);
         let token = t.shared_load_byte_at(slots + slot_of(self.x));
         let [entry, code] = t.shared_load2_at(slots + SLOT_BYTES + SYMBOL_BYTES * token);
-        let bits = code & 31;
-        let is_wide = bits > BITS_WITH_SYMBOL;
         self.x = C::pop(self.x, entry);
-        let z = if t.any(is_wide) {
-            let with_symbol = self.pop_bits(t, if is_wide { 0 } else { bits });
-            let alone = self.pop_bits(t, if is_wide { bits } else { 0 });
-            code >> 16 | with_symbol | alone
-        } else {
-            code >> 16 | self.pop_bits(t, bits)
-        };
-        self.greatest = self.greatest.max(z);
-        z
+        [code >> 16 | self.pop_bits(t, bits_with_symbol(code)), code]
     }
 
     /// Takes bits off the state, and a word if it then needs one.

@@ -13,7 +13,7 @@ use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::frequency_tables::{
     Head, LENGTH_BITS, frequency_length, low_bits,
 };
-use ferrosz_codec::code::entropy::states::SymbolCoder;
+use ferrosz_codec::code::entropy::states::{BITS_WITH_SYMBOL, SymbolCoder};
 use ferrosz_codec::code::entropy::token::{SLOTS, TOKENS, Token};
 use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::error::TableFault;
@@ -58,10 +58,29 @@ pub const DECODE_WORDS: u32 = (USED + 1).next_multiple_of(4);
 
 const _: () = assert!(USED + 4 == DECODE_WORDS && USED.is_multiple_of(4));
 
-/// How many bits follow a token, and in the high half the code if these are all 0.
+/// The code of a token if the bits behind it are all 0, in the high half; below, how many bits follow it: in the lowest
+/// bits if they were pushed with the symbol, and else, where they were pushed alone, in those from [`ALONE_AT`] on.
 #[inline(always)]
 const fn code_of(token: u32) -> u32 {
-    Token::code(token, 0) << 16 | Token::bits(token)
+    let bits = Token::bits(token);
+    let alone = bits > BITS_WITH_SYMBOL;
+    Token::code(token, 0) << 16 | bits << if alone { ALONE_AT } else { 0 }
+}
+
+/// See [`code_of`].
+const ALONE_AT: u32 = 8;
+const BITS: u32 = 31;
+
+/// How many bits were pushed with the symbol of a code.
+#[inline(always)]
+pub const fn bits_with_symbol(code: u32) -> u32 {
+    code & BITS
+}
+
+/// How many bits were pushed alone, before the symbol of a code.
+#[inline(always)]
+pub const fn bits_alone(code: u32) -> u32 {
+    code >> ALONE_AT & BITS
 }
 
 /// The shared memory of the block.

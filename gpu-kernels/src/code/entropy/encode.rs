@@ -13,7 +13,7 @@ use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
 use crate::code::entropy::walk::{
-    OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half, shifts_of,
+    NOWHERE, OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half, shifts_of,
 };
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
@@ -27,7 +27,7 @@ use ferrosz_codec::code::entropy::states::{
 };
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{LANES, RUN_TILES, TileBox};
+use ferrosz_codec::tile::{LANES, RUN_TILES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -201,10 +201,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
         let mut codes = self.states.load(t, number - 1);
         let shifts = shifts_of(t, self.params.parameters);
         let mut contexts = OfCells::all(0, 0);
-        let mut position = TileBox {
-            origin: [0; 3],
-            left: [0; 3],
-        };
+        let (mut position, mut is_complete) = (NOWHERE, false);
         while number > 0 {
             number -= 1;
             let tile = number / QUADS;
@@ -214,6 +211,8 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
                     self.states.context(context).bytes()
                 });
                 position = self.params.tiling.tile(self.chunk, tile).position;
+                // A vote, so that NVIDIA's assembler knows that all lanes have the same.
+                is_complete = t.any(position.is_complete(S::SHAPE));
             }
             let now = codes;
             // At the end those of the first quad again.
@@ -221,7 +220,8 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
             // Other lanes' words overwrite the codes loaded so far.
             t.sync_warp();
             self.states.prefetch(t, number.saturating_sub(QUADS_AHEAD));
-            let quad = Quad::of::<_, S>(t, &order, &position, number % QUADS, contexts);
+            let of_tile = (&position, is_complete);
+            let quad = Quad::of::<_, S>(t, &order, of_tile, number % QUADS, contexts);
             if quad.any != 0 {
                 self.states.push_quad(t, &quad, now);
             }
@@ -281,9 +281,10 @@ impl<C: SymbolCoder> States<C> {
     /// This lane's codes of a quad of the chunk.
     #[inline(always)]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
-        let first = first_half(quad) + t.lane();
+        // 64 bits, so that all steps are at constant distances from one address.
+        let first = u64::from(first_half(quad) + t.lane());
         core::array::from_fn(|step| {
-            t.load_own_half(self.region, u64::from(first + step as u32 * LANES))
+            t.load_own_half(self.region, first + step as u64 * u64::from(LANES))
         })
     }
 
@@ -350,14 +351,15 @@ impl<C: SymbolCoder> States<C> {
             flags |= symbols[i][0];
             greatest = greatest.max(own_bits);
         }
-        if t.any(flags & ESCAPED != 0) {
-            return false;
-        }
+        let is_escaped = flags & ESCAPED != 0;
         let mut values = [0; QUAD_STEPS as usize];
         for i in 0..codes.len() {
             values[i] = top_bits(codes[i], bits[i]);
         }
-        if t.any(greatest > BITS_WITH_SYMBOL) {
+        if t.any(is_escaped | (greatest > BITS_WITH_SYMBOL)) {
+            if t.any(is_escaped) {
+                return false;
+            }
             for i in (0..codes.len()).rev() {
                 self.push_wide(t, symbols[i], values[i], bits[i]);
             }

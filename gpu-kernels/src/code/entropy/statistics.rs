@@ -307,6 +307,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             }
         }
         let position = self.params.tiling.tile(self.run, self.tile).position;
+        let of_tile = (&position, position.is_complete(S::SHAPE));
         let shifts = shifts_of(t, self.params.parameters);
         let first_counter = |context: u32| context * TOKENS;
         let cells = OfCells::of_contexts(t, order, shifts, classes, first_counter);
@@ -317,7 +318,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             let next = number + WARPS;
             // At the end those of the last quad again.
             codes = self.load(t, next.min(QUADS - 1));
-            let quad = Quad::of::<_, S>(t, order, &position, number, cells);
+            let quad = Quad::of::<_, S>(t, order, of_tile, number, cells);
             if quad.any != 0 {
                 count_quad(t, &quad, now);
             }

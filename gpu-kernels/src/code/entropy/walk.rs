@@ -27,6 +27,12 @@ pub const fn first_half(quad: u32) -> u32 {
 /// The steps of a quad that start a row; the others have positions of level 0 alone.
 const ROW_STARTS: u32 = 0b0101_0101;
 
+/// The position of no tile, before the first.
+pub const NOWHERE: TileBox = TileBox {
+    origin: [0; 3],
+    left: [0; 3],
+};
+
 /// A number for each zone of a tile, for example its class. Lane l holds that of zone l and, up to lane 4, that of zone
 /// 32 + l.
 #[derive(Clone, Copy)]
@@ -117,12 +123,12 @@ const ALL_STEPS: u32 = (1 << QUAD_STEPS) - 1;
 const OUTSIDE: u32 = 1 << QUAD_STEPS;
 
 impl Quad {
-    /// Quad number `quad` of a tile. For the whole warp.
+    /// Quad number `quad` of a tile, which is known to lie in the field completely, or not known to. For the whole warp.
     #[inline(always)]
     pub fn of<T: Thread, S: StaticShape>(
         t: T,
         order: &TileOrder,
-        tile: &TileBox,
+        (tile, is_complete): (&TileBox, bool),
         quad: u32,
         cells: OfCells,
     ) -> Self {
@@ -167,17 +173,17 @@ impl Quad {
             };
             row_starts(&order, row, t.lane(), levels)
         };
-        let mut active = if odd_steps[0] == none {
-            0
+        let has_codes = |number: u32| number != none;
+        let (of_odd, of_starts) = (has_codes(odd_steps[0]), row_starts.map(has_codes));
+        let mut active = steps_with(of_odd, of_starts);
+        let of_all = if is_complete {
+            // Votes are independent of each other, and cost less than the bits and their reduction.
+            steps_with(t.any(of_odd), of_starts.map(|has_codes| t.any(has_codes)))
         } else {
-            ALL_STEPS & !ROW_STARTS
+            let (is_inside, inside) = inside(S::SHAPE, tile, row, t.lane());
+            active &= inside;
+            t.reduce_or(active | if is_inside { 0 } else { OUTSIDE })
         };
-        for (value, steps) in row_starts.iter().zip(&[1, 1 << 4, 1 << 2 | 1 << 6]) {
-            active |= if *value == none { 0 } else { *steps };
-        }
-        let (is_inside, inside) = inside(S::SHAPE, tile, row, t.lane());
-        active &= inside;
-        let of_all = t.reduce_or(active | if is_inside { 0 } else { OUTSIDE });
         Self {
             odd_steps,
             row_starts,
@@ -226,6 +232,15 @@ impl Quad {
             _ => 3,
         }
     }
+}
+
+/// The steps that have codes, if the odd ones have some, and those that start row 0, row 2 and the odd rows.
+#[inline(always)]
+const fn steps_with(of_odd: bool, [first, third, others]: [bool; 3]) -> u32 {
+    let mut steps = if of_odd { ALL_STEPS & !ROW_STARTS } else { 0 };
+    steps |= if first { 1 } else { 0 };
+    steps |= if third { 1 << 4 } else { 0 };
+    steps | if others { 1 << 2 | 1 << 6 } else { 0 }
 }
 
 /// The numbers of a zone by oddness. All positions of the first of the slices that have levels of their own have the same
@@ -349,6 +364,7 @@ mod tests {
                 rest: number(32 + t.lane()),
                 none: 0,
             };
+            let tile = (tile, tile.is_complete(S::SHAPE));
             for quad in 0..QUADS {
                 let steps = Quad::of::<_, S>(t, order, tile, quad, cells);
                 for step in 0..QUAD_STEPS {

@@ -218,7 +218,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
         Quad::of::<_, S>(
             t,
             &tiling.order,
-            &position,
+            (&position, false),
             quad % QUADS,
             OfCells::all(1, 0),
         )

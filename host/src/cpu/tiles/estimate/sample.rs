@@ -161,7 +161,8 @@ impl<T: Element> SampleTile<T> {
     }
 }
 
-/// The sum of the bits of the differences between neighbours of a row, which is at most as long as a tile.
+/// The sum of the bits of the differences between neighbours of a row, which is at most as long as a tile. The row is taken in
+/// batches of one length, which become vectors whole.
 struct Differences<'a, T> {
     row: &'a [T],
     steps: T,
@@ -172,18 +173,78 @@ impl<T: Element> Work for Differences<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> u64 {
-        // A difference of 1 has two bits: its own, and that of its sign.
-        let least = T::EXPONENT_BIAS as u32 - 2;
-        let infinite = 2 * T::EXPONENT_BIAS as u32 + 1;
-        let mut all = 0u32;
-        for (before, element) in self.row.iter().zip(self.row.iter().skip(1)) {
-            let difference = (*element - *before) * self.steps;
-            let exponent = (difference.to_bits64() >> T::MANTISSA_BITS) as u32 & infinite;
-            let bits = exponent.saturating_sub(least).min(32);
-            // Holes count nothing.
-            let is_number = difference <= T::ZERO || difference > T::ZERO;
-            all += if is_number { bits } else { 0 };
+        let Self { row, steps } = self;
+        let pairs = row.len().saturating_sub(1);
+        let mut all = 0;
+        let mut at = 0;
+        while at + TOGETHER <= pairs {
+            all += bits_of_pairs(&row[at..], steps, TOGETHER);
+            at += TOGETHER;
+        }
+        // The last pairs together with some that are counted: a row of a tile would have more of them than whole batches.
+        match pairs.checked_sub(TOGETHER) {
+            Some(first) => all += bits_of_pairs(&row[first..], steps, pairs - at),
+            None => {
+                let mut padded = [T::ZERO; TOGETHER + 1];
+                padded[TOGETHER - pairs..][..row.len()].copy_from_slice(row);
+                all += bits_of_pairs(&padded, steps, pairs);
+            }
         }
         u64::from(all)
+    }
+}
+
+/// Pairs whose bits are computed at once, in vectors.
+const TOGETHER: usize = 16;
+
+/// The sum of the bits of the last `counted` of the first [`TOGETHER`] pairs of a row, which has them.
+#[inline(always)]
+fn bits_of_pairs<T: Element>(row: &[T], steps: T, counted: usize) -> u32 {
+    // A difference of 1 has two bits: its own, and that of its sign.
+    let least = T::EXPONENT_BIAS as u32 - 2;
+    let infinite = 2 * T::EXPONENT_BIAS as u32 + 1;
+    let row = &row[..TOGETHER + 1];
+    let mut all = 0;
+    for i in 0..TOGETHER {
+        let difference = (row[i + 1] - row[i]) * steps;
+        let exponent = (difference.to_bits64() >> T::MANTISSA_BITS) as u32 & infinite;
+        let bits = exponent.saturating_sub(least).min(32);
+        // Holes count nothing.
+        let is_number = difference <= T::ZERO || difference > T::ZERO;
+        all += if is_number & (i + counted >= TOGETHER) {
+            bits
+        } else {
+            0
+        };
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_neighbours_counts_once() {
+        let steps = 0.5f32;
+        for length in 0..70 {
+            let row: Vec<f32> = (0..length).map(|i| (i * i * 37 % 1009) as f32).collect();
+            let mut row = row;
+            if length > 20 {
+                row[length / 2] = f32::NAN;
+            }
+            let bits = |pair: &[f32]| {
+                let difference = ((pair[1] - pair[0]) * steps).abs();
+                match difference >= 0.5 {
+                    true => {
+                        u64::from((difference as u32 | 1).ilog2() + 2) - u64::from(difference < 1.0)
+                    }
+                    false => 0,
+                }
+            };
+            let wanted: u64 = row.windows(2).map(bits).sum();
+            let found = Version::best().run(Differences { row: &row, steps });
+            assert_eq!(found, wanted, "{length}");
+        }
     }
 }

@@ -19,7 +19,7 @@ mod workspaces;
 
 use common::fields::{FromBits, Kind, make, make_long};
 use common::machine::Machine;
-use common::{damage, layouts, matrix};
+use common::{damage, graph, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::{
@@ -35,7 +35,7 @@ fn same_bits<T: FromBits>(a: &[T], b: &[T]) -> bool {
 /// The first GPU, and a stream of its own.
 fn first_gpu() -> Result<(Gpu, Arc<CudaStream>), Error> {
     let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let stream = graph::new_stream(&gpu);
     Ok((gpu, stream))
 }
 
@@ -267,7 +267,7 @@ fn bad_arguments() -> Result<(), Error> {
     assert!(matches!(too_small, Err(Error::OutputTooSmall { .. })));
     let too_small = gpu.compress(&stream, &compressor, &field, &mut large, &mut workspace);
     assert!(matches!(too_small, Err(Error::WorkspaceTooSmall { .. })));
-    let other = gpu.context().new_stream().expect("a stream");
+    let other = graph::new_stream(&gpu);
     let elsewhere = gpu.compress(&other, &compressor, &field, &mut large, &mut workspace);
     assert_eq!(elsewhere, Err(Error::WorkspaceStream));
     let part = field.slice(1..100);

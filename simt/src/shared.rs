@@ -309,6 +309,15 @@ impl Layout {
     /// Leaves words out, so that the next array begins at a multiple of so many. With a number that does not divide 256 the
     /// layout does not compile: a GPU puts the first array at a multiple of 256 words, and not always of more.
     ///
+    /// ```
+    /// const LAYOUT: ferrosz_simt::Layout = {
+    ///     let mut layout = ferrosz_simt::Layout::new();
+    ///     layout.align(256);
+    ///     layout
+    /// };
+    /// assert_eq!(LAYOUT.words(), 0);
+    /// ```
+    ///
     /// ```compile_fail
     /// const LAYOUT: ferrosz_simt::Layout = {
     ///     let mut layout = ferrosz_simt::Layout::new();

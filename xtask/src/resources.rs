@@ -242,8 +242,8 @@ fn differences(committed: &str, now: &str) -> Vec<String> {
 /// The bytes that a kernel may spill, and have as a stack, on all chips.
 ///
 /// Lorenzo's has been at its limit of registers all along. The number of a slice's tile in the field, beside its number
-/// in the slice, is one more; docs/measurements/h200-speed.md has the speed before and after. Decoders keep the number of a
-/// tile in local memory on sm_100, which no step and no quad reads; docs/measurements/h200-tiles.md has the speed.
+/// in the slice, is one more; docs/measurements/h200-speed.md has the speed before and after. On sm_100 decoders of
+/// cubes and slices spill up to three values; in the code of `rans_cube` it is the number of the tile, which is read once a tile.
 fn tolerated(name: &str) -> u32 {
     match name {
         "ferrosz_lorenzo_predict_cube_f32" => 48,

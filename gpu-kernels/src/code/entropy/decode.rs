@@ -1,11 +1,11 @@
 //! Decodes chunks: one warp each, the lanes being the states.
 //!
 //! A step costs a look-up of the symbol and one of its entry, and of a pop a vote: it tells each lane how many
-//! others take a word before it. Words wait in a ring in shared memory, which is looked after once or twice a quad, and those
+//! others take a word before it. Words wait in a ring in shared memory, which is filled up once or twice a quad, and those
 //! that follow are on their way in registers.
 //!
-//! A code may have bits that were pushed alone, before its symbol. Few have: so a quad is popped as if none had, without a
-//! vote on it in each step, and popped again if one has.
+//! A code may have bits that were pushed alone, before its symbol. Few codes have such bits. So a quad is first popped without
+//! a vote on them in each step, and popped again, with these votes, if a lane has some.
 //!
 //! Lanes without a code in a step have a context of their own, whose one symbol changes no state.
 //!
@@ -39,9 +39,10 @@ pub struct Decode<C, S>(PhantomData<(C, S)>);
 
 /// Words of a warp's ring.
 const RING_WORDS: u32 = 256;
-/// Steps before which a warp looks after its ring, if each lane may take twice two bytes a step: with its symbol, and alone.
+/// Steps before which the ring is filled up, if a lane may take two words a step: one with the symbol, and one with the bits
+/// that were pushed alone.
 const STRETCH: u32 = QUAD_STEPS / 2;
-/// Bytes that such a stretch takes at most, and a quad in which each lane takes two a step.
+/// Bytes that a warp takes at most between two fillings: in [`STRETCH`] steps, or in a quad if a lane takes one word a step.
 const MOST_BYTES: u32 = QUAD_STEPS * 2 * WARP;
 
 /// Words that each lane brings into the ring at once.
@@ -184,7 +185,7 @@ impl<S: StaticShape> Target<'_, S> {
         let tiling = &self.params.tiling;
         let order = tiling.order.of_shape::<S>();
         let mut position = tiling.tile(self.chunk, tile).position;
-        // Without this, LLVM would compare 64 bits of each of them in every quad.
+        // Without this, LLVM would keep and compare 64 bits of each length.
         position.left = position.left.map(|left| t.opaque(left));
         let shifts = shifts_of(t, self.params.parameters);
         let classes = states.pop_classes(t, &order, shifts, &position)?;
@@ -308,7 +309,7 @@ impl<C: SymbolCoder> States<C> {
         self.tables + SHARED.0.nothing.bytes_behind(SHARED.0.tables)
     }
 
-    /// Sees to it that the ring has the words of what is popped next, up to [`MOST_BYTES`].
+    /// Fills up the ring until it has [`MOST_BYTES`] that no lane has taken yet.
     #[inline(always)]
     fn ensure<T: Thread>(&mut self, t: T) {
         if t.any(self.lacks_words()) {
@@ -320,7 +321,7 @@ impl<C: SymbolCoder> States<C> {
         }
     }
 
-    /// Whether the ring may have too few words for that.
+    /// Whether the ring has fewer than [`MOST_BYTES`] that no lane has taken yet.
     #[inline(always)]
     const fn lacks_words(&self) -> bool {
         self.next + MOST_BYTES > self.filled

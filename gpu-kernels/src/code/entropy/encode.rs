@@ -13,7 +13,7 @@ use crate::PACKAGE;
 use crate::code::entropy::THREADS;
 use crate::code::entropy::tables::{ENCODE_WORDS, ESCAPED, PLAIN};
 use crate::code::entropy::walk::{
-    NOWHERE, OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half, shifts_of,
+    OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, first_half, shifts_of,
 };
 use crate::code::entropy::words::HEAD_WORDS;
 use crate::code::entropy::{bring_tables, first_of_warp};
@@ -27,7 +27,7 @@ use ferrosz_codec::code::entropy::states::{
 };
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{LANES, RUN_TILES};
+use ferrosz_codec::tile::{LANES, RUN_TILES, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -201,7 +201,11 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
         let mut codes = self.states.load(t, number - 1);
         let shifts = shifts_of(t, self.params.parameters);
         let mut contexts = OfCells::all(0, 0);
-        let (mut position, mut is_complete) = (NOWHERE, false);
+        let mut position = TileBox {
+            origin: [0; 3],
+            left: [0; 3],
+        };
+        let mut is_complete = false;
         while number > 0 {
             number -= 1;
             let tile = number / QUADS;
@@ -281,7 +285,7 @@ impl<C: SymbolCoder> States<C> {
     /// This lane's codes of a quad of the chunk.
     #[inline(always)]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
-        // 64 bits, so that all steps are at constant distances from one address.
+        // In 64 bits, so that LLVM makes one address, and constant offsets from it for the steps.
         let first = u64::from(first_half(quad) + t.lane());
         core::array::from_fn(|step| {
             t.load_own_half(self.region, first + step as u64 * u64::from(LANES))

@@ -27,12 +27,6 @@ pub const fn first_half(quad: u32) -> u32 {
 /// The steps of a quad that start a row; the others have positions of level 0 alone.
 const ROW_STARTS: u32 = 0b0101_0101;
 
-/// The position of no tile, before the first.
-pub const NOWHERE: TileBox = TileBox {
-    origin: [0; 3],
-    left: [0; 3],
-};
-
 /// A number for each zone of a tile, for example its class. Lane l holds that of zone l and, up to lane 4, that of zone
 /// 32 + l.
 #[derive(Clone, Copy)]
@@ -123,7 +117,8 @@ const ALL_STEPS: u32 = (1 << QUAD_STEPS) - 1;
 const OUTSIDE: u32 = 1 << QUAD_STEPS;
 
 impl Quad {
-    /// Quad number `quad` of a tile, which is known to lie in the field completely, or not known to. For the whole warp.
+    /// Quad number `quad` of a tile. `is_complete` says that the whole tile lies in the field. It must be the same in all lanes;
+    /// false is right for every tile, but takes longer. For the whole warp.
     #[inline(always)]
     pub fn of<T: Thread, S: StaticShape>(
         t: T,
@@ -177,7 +172,7 @@ impl Quad {
         let (of_odd, of_starts) = (has_codes(odd_steps[0]), row_starts.map(has_codes));
         let mut active = steps_with(of_odd, of_starts);
         let of_all = if is_complete {
-            // Votes are independent of each other, and cost less than the bits and their reduction.
+            // Four votes, which do not wait for each other, take less time than the reduction of all lanes' bits.
             steps_with(t.any(of_odd), of_starts.map(|has_codes| t.any(has_codes)))
         } else {
             let (is_inside, inside) = inside(S::SHAPE, tile, row, t.lane());

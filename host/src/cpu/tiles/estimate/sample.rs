@@ -161,8 +161,8 @@ impl<T: Element> SampleTile<T> {
     }
 }
 
-/// The sum of the bits of the differences between neighbours of a row, which is at most as long as a tile. The row is taken in
-/// batches of one length, which become vectors whole.
+/// The sum of the bits of the differences between neighbours of a row, which is at most as long as a tile. Batches of
+/// [`TOGETHER`] pairs fill the vectors of the machine.
 struct Differences<'a, T> {
     row: &'a [T],
     steps: T,
@@ -181,7 +181,7 @@ impl<T: Element> Work for Differences<'_, T> {
             all += bits_of_pairs(&row[at..], steps, TOGETHER);
             at += TOGETHER;
         }
-        // The last pairs together with some that are counted: a row of a tile would have more of them than whole batches.
+        // The last pairs are fewer than a batch. They are computed in a batch with pairs before them, which are counted already.
         match pairs.checked_sub(TOGETHER) {
             Some(first) => all += bits_of_pairs(&row[first..], steps, pairs - at),
             None => {

@@ -3,7 +3,8 @@
 //! A PTX entry point must be a separate function with its own name, which generic code cannot make. So these are macros,
 //! and they contain only the mapping from names to types.
 
-/// Makes the entry points of kernels, and a function `launches` that lists them.
+/// Makes the entry points of kernels, a function `launches` that lists them, and a function `emulated` that compiles them for
+/// the emulator.
 ///
 /// A row is a name and a type. A row with `<shape>`, `<order>`, `<element>`, `<short>`, `<codec>`, `<line_codec>` or `<coder>` makes a
 /// kernel for each shape, order of a tile's positions, element type, type of values of 16 bits, codec of blocks, codec of blocks that has lines, or coder
@@ -21,6 +22,16 @@ macro_rules! kernels {
                 $crate::kernel_row! { (push launches) $name [$($($axis),+)?] $kernel }
             })*
             launches
+        }
+
+        /// The code for the emulator of the kernel with a name.
+        #[cfg(all(feature = "emulator", not(test)))]
+        pub fn emulated(name: &str) -> Option<ferrosz_simt::emulator::Emulated> {
+            $({
+                $(type Row<$($parameter),+> = $kernel;)?
+                $crate::kernel_row! { (find name) $name [$($($axis),+)?] $kernel }
+            })*
+            None
         }
 
         #[cfg(target_arch = "nvptx64")]
@@ -207,6 +218,11 @@ macro_rules! kernel_entry {
             ))
         };
         $launches.push(ferrosz_simt::Launch::of::<$kernel>());
+    };
+    ((find $wanted:ident) [$name:expr] $kernel:ty) => {
+        if $wanted == $name {
+            return Some(ferrosz_simt::emulator::emulated::<$kernel>());
+        }
     };
     ((entry) [$name:expr] $kernel:ty) => {
         const _: () = {

@@ -8,7 +8,13 @@
 use ferrosz_simt::Package;
 
 /// The compiled code of all kernels; nothing without the feature `ptx`.
-pub const PACKAGE: Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
+pub const PACKAGE: Package = {
+    let package: Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
+    // Unit tests of this crate launch no kernel by its name, and would compile all of them again.
+    #[cfg(all(feature = "emulator", not(test)))]
+    let package = package.with_emulated(crate::list::emulated);
+    package
+};
 
 #[cfg(all(test, feature = "ptx"))]
 mod tests {

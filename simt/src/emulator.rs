@@ -26,6 +26,7 @@
 mod accesses;
 mod clock;
 mod collective;
+mod emulated;
 mod event;
 mod fault;
 mod global;
@@ -39,6 +40,7 @@ mod stack;
 mod thread;
 mod warp;
 
+pub use emulated::{Emulated, emulated};
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use thread::EmulatorThread;
 

@@ -1,5 +1,8 @@
 //! The compiled code of a crate's kernels.
 
+#[cfg(feature = "emulator")]
+use crate::emulator::Emulated;
+
 /// The compiled code of a crate's kernels, as it is embedded in the program that launches them: compressed, in a form
 /// that the executor knows.
 #[derive(Debug, Clone, Copy)]
@@ -9,14 +12,36 @@ pub struct Package {
     /// The name of a kernel, the number of a chip (90 for `sm_90`), and the machine code, ordered by name. Kernels may
     /// have none.
     pub machine_code: &'static [(&'static str, u32, &'static [u8])],
+    /// The code for the emulator of the kernel with a name.
+    #[cfg(feature = "emulator")]
+    pub emulated: fn(&str) -> Option<Emulated>,
 }
 
 impl Package {
     /// No compiled code, for kernels that run on the emulator only.
-    pub const EMPTY: Self = Self {
-        ptx: &[],
-        machine_code: &[],
-    };
+    pub const EMPTY: Self = Self::new(&[], &[]);
+
+    /// Code for GPUs: see the fields.
+    pub const fn new(
+        ptx: &'static [(&'static str, &'static [u8])],
+        machine_code: &'static [(&'static str, u32, &'static [u8])],
+    ) -> Self {
+        Self {
+            ptx,
+            machine_code,
+            #[cfg(feature = "emulator")]
+            emulated: |_| None,
+        }
+    }
+
+    /// The same with code for the emulator, which is compiled where this function is: in the crate of the kernels, and
+    /// once for all that launch them.
+    #[cfg(feature = "emulator")]
+    #[must_use]
+    pub const fn with_emulated(mut self, emulated: fn(&str) -> Option<Emulated>) -> Self {
+        self.emulated = emulated;
+        self
+    }
 
     /// The PTX of the kernel with this name.
     pub fn ptx_of(&self, kernel: &str) -> Option<&'static [u8]> {

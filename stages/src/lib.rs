@@ -92,7 +92,12 @@ pub mod cuda {
 }
 
 /// The compiled code of the kernels; nothing without the feature `cuda`.
-pub const PACKAGE: ferrosz_simt::Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
+pub const PACKAGE: ferrosz_simt::Package = {
+    let package: ferrosz_simt::Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
+    #[cfg(all(feature = "emulator", not(test)))]
+    let package = package.with_emulated(list::emulated);
+    package
+};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -39,7 +39,7 @@ struct Stripe {
 
 impl Stripe {
     /// Stripe number `number` of a chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn of(number: u32) -> Self {
         Self {
             tile: number / STRIPES,
@@ -48,19 +48,19 @@ impl Stripe {
     }
 
     /// The mask of a plane.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn mask(self, plane: u32) -> u32 {
         self.tile * TILE_MASKS + word_at(plane, self.index, 0) / u32::BITS
     }
 
     /// The first step in the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn step(self) -> u32 {
         self.tile * STEPS + self.index * BLOCK_STEPS
     }
 
     /// This lane's codes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn codes<T: Thread>(self, t: T, regions: View<u32>, chunk: u64) -> [u32; GROUP] {
         let region = region(regions, chunk);
         let first = u64::from(self.step() * LANES + t.lane());
@@ -69,7 +69,7 @@ impl Stripe {
 }
 
 /// The planes of 32 codes.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn planes_of<T: Thread>(t: T, codes: [u32; GROUP]) -> [u32; PLANES as usize] {
     let codes = codes.map(exchange_raw);
     let low = rows_of(BitsOf(t), &codes, 0);

@@ -27,14 +27,14 @@ pub const WARPS: u32 = THREADS / WARP;
 ///
 /// The number of the warp comes out of a shuffle, or else NVIDIA's assembler would not know that all lanes have the
 /// same, and would ask before every collective behind it whether they are all there.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn first_of_warp<T: Thread>(t: T) -> u64 {
     let warp = t.shuffle(t.warp(), 0);
     u64::from(warp) * u64::from(t.block_count()) + u64::from(t.block_index())
 }
 
 /// Brings tables into an array of their length, a multiple of 4; a barrier has to follow. For a whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn bring_tables<T: Thread>(t: T, tables: View<u32>, to: Shared<u32>) {
     // So many are on their way together.
     const TOGETHER: u32 = 4;

@@ -27,7 +27,7 @@ pub struct Image {
 impl Image {
     /// Zeros whatever the sections leave open, or are or-ed into. Ends with a barrier if later
     /// steps rely on it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn clear<T: Thread, E: Element>(&self, t: T, codec: BlockCodec) {
         if codec.stores_outliers() {
             let mut unit = t.thread_index();
@@ -45,7 +45,7 @@ impl Image {
     }
 
     /// Writes the rate bytes: those of four blocks make a word. All threads of a block have the same.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn write_rate<T: Thread>(&self, t: T, shape: Shape, rate: RateByte) {
         let groups = shape.groups() as u32;
         let mut word = u32::from(rate.to_byte()) << (8 * (t.lane() / groups % 4));
@@ -58,7 +58,7 @@ impl Image {
     }
 
     /// Writes the initial code of a layered chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn write_initial<T: Thread>(&self, t: T, initial: i32) {
         if t.thread_index() == 0 {
             self.memory
@@ -68,7 +68,7 @@ impl Image {
 
     /// Writes the masks, and this thread's exceptions behind the `values_before` of others;
     /// `input_word` gives the words of the elements in their slots.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn write_exceptions<T: Thread, E: Element>(
         &self,
         t: T,
@@ -102,7 +102,7 @@ impl Image {
 
 /// Writes this thread's part of its block's body, which starts at byte `at` of the image. For whole
 /// warps.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn write_body<T: Thread>(
     t: T,
     image: Shared<u32>,
@@ -146,7 +146,7 @@ pub fn write_body<T: Thread>(
 /// Writes the rows of a block of two groups at any byte of a zeroed image: the words of two lanes by
 /// turns. Each word that is stored is made of a lane's own and of the one before it, which is the
 /// other lane's. For whole warps.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn write_rows_of_two<T: Thread>(
     t: T,
     image: Shared<u32>,
@@ -187,7 +187,7 @@ fn write_rows_of_two<T: Thread>(
 }
 
 /// Gives each of so many bit planes to `take`, from the lowest.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn for_rows<T: Thread>(t: T, group: &SignedGroup, planes: u32, mut take: impl FnMut(u32, u32)) {
     for byte in 0..4 {
         if planes > 8 * byte {
@@ -202,7 +202,7 @@ fn for_rows<T: Thread>(t: T, group: &SignedGroup, planes: u32, mut take: impl Fn
 }
 
 /// Reads group number `number` of a body at byte `at` of the image.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn read_body<T: Thread>(
     t: T,
     image: Shared<u32>,

@@ -53,7 +53,7 @@ impl<E: Element> Kernel for Backward<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &BackwardParams) {
         let back = params.back(t);
         let touches_all = !params.is_in_place() || !params.is_done(&back);
@@ -88,19 +88,19 @@ impl<E: Element> Kernel for Backward<E> {
 
 impl BackwardParams {
     /// Whether the decoded elements are where the user wants them, so that only those of classes change.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_in_place(&self) -> bool {
         self.coded.is_empty()
     }
 
     /// Whether decoded elements without a class are those of the user. Those of logarithms have no sign.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_done(&self, back: &Back) -> bool {
         back.is_identity() || (self.scaled != 0 && back.scale == Scale::Logarithm)
     }
 
     /// How decoded values become elements, by the stream.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn back<T: Thread>(&self, t: T) -> Back {
         let scale = header_words::scale(|word| t.load(self.header, word as u64));
         let classes = self.parts.mask.classes;
@@ -111,7 +111,7 @@ impl BackwardParams {
 
 impl<E: Element> Backward<E> {
     /// The class of this lane's element of a word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn class<T: Thread>(t: T, params: &BackwardParams, part: u64, word: u32) -> u32 {
         class_of(params.planes.planes, |plane| {
             params.planes.load(t, part, plane, word) >> t.lane() & 1
@@ -119,7 +119,7 @@ impl<E: Element> Backward<E> {
     }
 
     /// Maps decoded element `number`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(t: T, params: &BackwardParams, back: &Back, number: u64, class: u32) {
         let is_done = params.is_done(back);
         if class == 0 && params.is_in_place() && is_done {
@@ -146,7 +146,7 @@ impl<E: Element> Backward<E> {
     }
 
     /// The value of a class that has one.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill<T: Thread>(t: T, params: &BackwardParams, class: u32) -> E {
         let first = value_word(class);
         let [low, high] = [first, first + 1].map(|at| t.load(params.record, at));

@@ -56,7 +56,7 @@ impl Kernel for Complete {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &CompleteParams) {
         // One thread, with positions that the compiler knows: parameters have no addresses that depend on a thread.
         if t.thread_index() == 0 {
@@ -90,7 +90,7 @@ impl Kernel for Complete {
 
 impl Complete {
     /// Writes the error of the conversion over that of the records; what the header has of it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn converted<T: Thread>(t: T, params: &CompleteParams, records: View<u32>) -> Converted {
         let error = t.atomic_load(params.cells, cells::CONVERSION_ERROR);
         let at = u64::from(params.converted.error_word);

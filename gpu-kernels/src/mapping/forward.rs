@@ -63,7 +63,7 @@ impl<E: Element> Kernel for Forward<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ForwardParams) {
         if params.needs_holes != 0 && t.load_u64(params.holes, 0) == 0 {
             return;
@@ -90,7 +90,7 @@ impl<E: Element> Kernel for Forward<E> {
 impl<E: Element> Forward<E> {
     /// Maps the elements of a part. Returns a word of each plane: lane i has that of the elements that its warp has in
     /// round i. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(
         t: T,
         params: &ForwardParams,
@@ -140,7 +140,7 @@ impl<E: Element> Forward<E> {
     }
 
     /// Writes the planes of a part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_planes<T: Thread>(
         t: T,
         planes: &Planes,
@@ -170,7 +170,7 @@ struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<T: Thread>(
         t: T,
         params: &'a ForwardParams,
@@ -190,14 +190,14 @@ impl<'a> Numbers<'a> {
         numbers
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn of_element(&self, element: u32) -> u64 {
         let grid = &self.params.parts.mask.grid;
         grid.flat(position(grid, self.part, self.of, element))
     }
 
     /// The number of the thread's element that has so many before it, a multiple of [`THREADS`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn at(&self, before: u32) -> u64 {
         let grid = &self.params.parts.mask.grid;
         match self.of.elements == CHUNK as u32 {

@@ -25,26 +25,26 @@ pub struct Planes {
 
 impl Planes {
     /// Words of the planes of a part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn part_words(&self) -> u32 {
         self.planes * self.plane_words
     }
 
     /// The planes of a part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of(&self, part: u64) -> View<u32> {
         let words = u64::from(self.part_words());
         self.words.from(part * words).first(words)
     }
 
     /// A word of a plane of a part, from an earlier launch.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load<T: Thread>(&self, t: T, part: u64, plane: u32, word: u32) -> u32 {
         t.load(self.of(part), u64::from(plane * self.plane_words + word))
     }
 
     /// Sets a word of a plane of a part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store<T: Thread>(&self, t: T, part: u64, plane: u32, word: u32, bits: u32) {
         let at = u64::from(plane * self.plane_words + word);
         t.store(self.of(part), at, bits);
@@ -74,14 +74,14 @@ impl Parts {
     }
 
     /// The number of parts.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn count(&self) -> u64 {
         let [z, y, x] = self.counts;
         z * y * x
     }
 
     /// Part `task` of them: its number in the field, and its box.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn part(&self, task: u64) -> (u64, ChunkBox) {
         let [_, rows, columns] = self.counts;
         let (row, x) = divide(task, columns);
@@ -94,7 +94,7 @@ impl Parts {
 }
 
 /// The coordinates in the field of an element of a part.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn position(grid: &Grid, part: &ChunkBox, of: &PartBox, element: u32) -> [u64; 3] {
     // The edges of whole parts are powers of two, which saves divisions.
     let at = match of.elements == CHUNK as u32 {

@@ -24,7 +24,7 @@ impl Places {
     };
 
     /// The user's number of element `number`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of(&self, number: u64) -> u64 {
         if self.rank == 0 {
             return number;

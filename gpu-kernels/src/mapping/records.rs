@@ -6,7 +6,7 @@ use ferrosz_codec::container::header_words::Summary;
 use ferrosz_simt::{Thread, View, WARP};
 
 /// Whether records have the checksum that their header says. For one warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn are_sound<T: Thread>(t: T, header: View<u32>, records: View<u32>) -> bool {
     let words = records.len() as u32;
     let mut sum = 0u64;

@@ -68,13 +68,13 @@ impl<const N: usize> Given<N> {
     }
 
     /// The former or, if `in_cells` is not 0, the latter.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn new(known: [u64; N], in_cells: u32) -> Self {
         Self { known, in_cells }
     }
 
     /// The numbers, which would be in the workspace from cell `first` on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn find<T: Thread>(&self, t: T, cells: View<u64>, first: u64) -> [u64; N] {
         if self.in_cells != 0 {
             let word = |i: u64| u64::from(t.load(cells.words(), 2 * first + i));
@@ -110,7 +110,7 @@ impl Fault {
     }
 
     /// The fault as a cell.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn to_cell(self) -> u64 {
         match self {
             Self::Header => u64::MAX,

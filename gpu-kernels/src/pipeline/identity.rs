@@ -21,7 +21,7 @@ impl IdentityOf {
     }
 
     /// The identity.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn find<T: Thread>(&self, t: T, cells: View<u64>) -> Identity {
         let [bits] = self.0.find(t, cells, cells::IDENTITY);
         Identity(bits)

@@ -8,7 +8,7 @@ use ferrosz_codec::shape::{GROUP, Shape, WHOLE_GROUP};
 use ferrosz_simt::Thread;
 
 /// The last values of the group before this thread's in its block; zeros for the first group.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn before<T: Thread>(t: T, shape: Shape, group: &Group, count: usize) -> Before {
     let is_second = t.lane() % 2 == 1;
     let mut before = [0; MAX_REACH];
@@ -22,7 +22,7 @@ fn before<T: Thread>(t: T, shape: Shape, group: &Group, count: usize) -> Before 
 }
 
 /// As [`Predictor::fill`], for a block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn fill<T: Thread>(t: T, predictor: Predictor, shape: Shape, codes: &mut Group, has_code: u32) {
     if shape.groups() == 1 {
         if has_code != WHOLE_GROUP {
@@ -39,7 +39,7 @@ pub fn fill<T: Thread>(t: T, predictor: Predictor, shape: Shape, codes: &mut Gro
 }
 
 /// Codes to differences, but for layers.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn forward<T: Thread>(t: T, predictor: Predictor, shape: Shape, codes: &mut Group) {
     match predictor {
         Predictor::Zero => {}
@@ -56,7 +56,7 @@ pub fn forward<T: Thread>(t: T, predictor: Predictor, shape: Shape, codes: &mut 
 }
 
 /// Differences to codes, but for layers.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn backward<T: Thread>(t: T, predictor: Predictor, shape: Shape, differences: &mut Group) {
     match predictor {
         Predictor::Zero => {}

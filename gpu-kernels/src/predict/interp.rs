@@ -66,13 +66,13 @@ pub struct InterpParams {
 
 impl InterpParams {
     /// The coefficients, behind the parameters of all candidates.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn coefficients(&self) -> View<u32> {
         self.parameters.from(PARAMETER_WORDS)
     }
 
     /// The tiles of the part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn grid(&self, shape: Shape) -> TileGrid {
         TileGrid::sliced(shape, self.slices, self.lengths)
     }

@@ -38,7 +38,7 @@ impl Scratch {
 ///
 /// For the whole block. Nothing else touches `scratch` from the barrier before this call to the barrier after it. There
 /// is one barrier inside.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: Scratch) -> Neighbour {
     let Scratch {
         firsts,
@@ -86,7 +86,7 @@ pub fn find<T: Thread>(t: T, codes: &Group, has_code: u32, scratch: Scratch) -> 
 }
 
 /// Code number `index`. A register has no address: the one is found by comparison.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn pick(codes: &Group, index: u32) -> i32 {
     let mut found = 0;
     for (i, code) in codes.iter().enumerate() {

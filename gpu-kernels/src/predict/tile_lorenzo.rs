@@ -54,7 +54,7 @@ pub const HOLES: u32 = 2;
 
 impl LorenzoParams {
     /// The number of the tile of block `block`, and the tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {
         let grid = TileGrid::new(shape, self.lengths);
         // The number of a tile fits in 32 bits, so counts of tiles do.
@@ -65,7 +65,7 @@ impl LorenzoParams {
         (u64::from(number), grid.tile_at(at.map(u64::from)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
         let given = Given::new(self.quantizer, self.flags & QUANTIZER_IN_CELLS);
         Quantizer::from_bits(given.find(t, self.cells, cells::QUANTIZER))

@@ -8,12 +8,12 @@ use ferrosz_simt::Thread;
 pub struct BitsOf<T>(pub T);
 
 impl<T: Thread> Bits for BitsOf<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pick(self, low: u32, high: u32, selector: u32) -> u32 {
         self.0.pick_bytes(low, high, selector)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn select(self, mask: u32, a: u32, b: u32) -> u32 {
         self.0.select_bits(mask, a, b)
     }

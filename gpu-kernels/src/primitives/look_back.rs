@@ -29,7 +29,7 @@ pub enum LookBackState {
 
 impl LookBackState {
     /// The state in a cell.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn from_cell(cell: u64) -> Self {
         match cell >> STATUS_SHIFT {
             0 => Self::Empty,
@@ -39,7 +39,7 @@ impl LookBackState {
     }
 
     /// The state as a cell; values are below 2^62.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn to_cell(self) -> u64 {
         match self {
             Self::Empty => 0,
@@ -51,7 +51,7 @@ impl LookBackState {
 
 /// The sum of all blocks before `number`, in every lane. For one whole warp. The state of block 0 is cell `first` of
 /// `states`.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, number: u64) -> u64 {
     let lane = u64::from(t.lane());
     let mut sum = 0u64;
@@ -88,7 +88,7 @@ pub fn sum_before<T: Thread>(t: T, states: View<u64>, first: u64, number: u64) -
 }
 
 /// Publishes a block's own sum. For one thread. `states` are cells, and which of them is the state of block 0.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn publish<T: Thread>(t: T, (states, first): (View<u64>, u64), number: u64, own: u64) {
     let state = LookBackState::Partial(own);
     t.atomic_store(states, first + number, state.to_cell());
@@ -99,7 +99,7 @@ pub fn publish<T: Thread>(t: T, (states, first): (View<u64>, u64), number: u64, 
 ///
 /// The first warp looks back and publishes the inclusive state, `own` being the block's own sum. It calls `find` with
 /// the sum before; all threads get the result from `found`, an array of one element.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn look_back<T: Thread>(
     t: T,
     (states, first): (View<u64>, u64),

@@ -11,7 +11,7 @@ pub(crate) trait Map<E: Element>: Copy {
 
     /// What becomes of the words of a 16-byte unit. Without a loop, which the compiler would keep, and the words in local
     /// memory.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(self, _: T, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
         let of = |low, high| self.element(E::from_words([low, high])).to_words();
         if E::WORDS == 1 {
@@ -24,7 +24,7 @@ pub(crate) trait Map<E: Element>: Copy {
 }
 
 impl<E: Element> Map<E> for Infallible {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn element(self, _: E) -> E {
         match self {}
     }

@@ -33,7 +33,7 @@ impl Kernel for Put {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PutParams) {
         // One thread, with positions that the compiler knows: parameters have no addresses that depend on a thread.
         if t.thread_index() == 0 {

@@ -32,7 +32,7 @@ impl Kernel for ReadAll {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 8;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ReadAllParams) {
         // The sum does not depend on the order of its summands, and no word that is read can be left out of it.
         let warp_sum = t.reduce_add(Self::share(t, params.input));
@@ -44,7 +44,7 @@ impl Kernel for ReadAll {
 
 impl ReadAll {
     /// The sum of this thread's share.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn share<T: Thread>(t: T, input: View<u32>) -> u32 {
         let units = input.len() / u64::from(UNIT_WORDS);
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
@@ -71,7 +71,7 @@ impl ReadAll {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn add(sum: u32, [a, b, c, d]: [u32; 4]) -> u32 {
     sum.wrapping_add(a.wrapping_add(b))
         .wrapping_add(c.wrapping_add(d))

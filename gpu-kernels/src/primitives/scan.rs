@@ -3,7 +3,7 @@
 use ferrosz_simt::{Shared, Thread, WARP};
 
 /// The sum of the values of all lanes up to this one.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_inclusive_sum<T: Thread>(t: T, value: u32) -> u32 {
     let mut sum = value;
     for step in 0..WARP.ilog2() {
@@ -15,7 +15,7 @@ pub fn warp_inclusive_sum<T: Thread>(t: T, value: u32) -> u32 {
 }
 
 /// The sum of the values of all lanes up to this one, modulo 2^64.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_inclusive_sum_u64<T: Thread>(t: T, value: u64) -> u64 {
     let mut sum = value;
     for step in 0..WARP.ilog2() {
@@ -29,7 +29,7 @@ pub fn warp_inclusive_sum_u64<T: Thread>(t: T, value: u64) -> u64 {
 }
 
 /// The sum of all lanes' values, modulo 2^64, in every lane.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_sum_u64<T: Thread>(t: T, value: u64) -> u64 {
     // Three pieces whose sums over 32 lanes stay within 32 bits.
     const PIECE: u32 = 22;
@@ -43,7 +43,7 @@ pub fn warp_sum_u64<T: Thread>(t: T, value: u64) -> u64 {
 }
 
 /// The largest of all lanes' values, in every lane.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn warp_max_u64<T: Thread>(t: T, value: u64) -> u64 {
     let mut largest = value;
     for step in 0..WARP.ilog2() {
@@ -67,7 +67,7 @@ pub struct BlockSum {
 ///
 /// `sums` has an element for each warp; nothing else touches it from the barrier before this call to the barrier after
 /// it. There is one barrier inside.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, sums: Shared<u32>) -> BlockSum {
     let inclusive = warp_inclusive_sum(t, value);
     if t.lane() == WARP - 1 {
@@ -90,7 +90,7 @@ pub fn block_sum<T: Thread, const WARPS: usize>(t: T, value: u32, sums: Shared<u
 
 /// Leaves the sum of a warp's values, modulo 2^64, for [`sum_of_warps`] behind a barrier. `sums` has an element for
 /// each warp of the block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, sums: Shared<u64>) {
     let sum = warp_sum_u64(t, value);
     if t.lane() == 0 {
@@ -99,7 +99,7 @@ pub fn store_warp_sum_u64<T: Thread>(t: T, value: u64, sums: Shared<u64>) {
 }
 
 /// The sum of the numbers that `WARPS` warps, up to 32, left, modulo 2^64, in every lane. For whole warps.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn sum_of_warps<T: Thread, const WARPS: usize>(t: T, sums: Shared<u64>) -> u64 {
     let mut sum = 0;
     if t.lane() < WARPS as u32 {

@@ -15,7 +15,7 @@ pub const UNIT: usize = 4;
 
 impl Shorts {
     /// Reads unit number `number`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn unit<T: Thread>(self, t: T, number: u64) -> [u32; UNIT] {
         let bits = t.load_u64(self.0.pairs(), number);
         let [low, high] = [bits as u32, (bits >> 32) as u32];
@@ -23,7 +23,7 @@ impl Shorts {
     }
 
     /// Writes unit number `number`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn set_unit<T: Thread>(self, t: T, number: u64, values: [u32; UNIT]) {
         let [a, b, c, d] = values;
         let bits = u64::from(a | b << 16) | u64::from(c | d << 16) << 32;
@@ -31,13 +31,13 @@ impl Shorts {
     }
 
     /// Reads value number `at`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn value<T: Thread>(self, t: T, at: u64) -> u32 {
         t.load_half(self.0, at)
     }
 
     /// Writes value number `at`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn set_value<T: Thread>(self, t: T, at: u64, value: u32) {
         t.store_half(self.0, at, value as u16);
     }
@@ -56,13 +56,13 @@ const EXPONENTS_F16: u32 = 0x7c00_7c00;
 const EXPONENTS_BF16: u32 = 0x7f80_7f80;
 
 impl Map<f32> for Widen {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn element(self, bits: f32) -> f32 {
         self.0.to_coded(bits.to_bits() as u16)
     }
 
     /// Instructions of the GPU convert all but NaNs, whose bits they change.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(self, t: T, [a, b, c, d]: [u32; UNIT]) -> [u32; UNIT] {
         // One decision for four values.
         let each = |short: Short| {
@@ -86,13 +86,13 @@ impl Map<f32> for Widen {
 }
 
 impl Map<f32> for Narrow {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn element(self, element: f32) -> f32 {
         f32::from_bits(self.0.to_bits(element).into())
     }
 
     /// Instructions of the GPU convert halves, unless a result is an infinity or a NaN.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(self, t: T, words: [u32; UNIT]) -> [u32; UNIT] {
         let [a, b, c, d] = words.map(f32::from_bits);
         let each = |short: Short| {
@@ -118,7 +118,7 @@ impl Map<f32> for Narrow {
 }
 
 /// Whether the exponent of any of four halves is all ones. `exponents` are the bits of two.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn has_any(low: u32, high: u32, exponents: u32) -> bool {
     // The lowest bit of each exponent carries into the sign above it.
     let lowest = exponents & !(exponents << 1);
@@ -127,7 +127,7 @@ const fn has_any(low: u32, high: u32, exponents: u32) -> bool {
 }
 
 /// The conversion of the values of a stream with this header; none if they are not of 16 bits.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn conversion_of<T: Thread>(t: T, header: View<u32>) -> Option<Short> {
     let word = |word: usize| t.load(header, word as u64);
     Short::from_ids(

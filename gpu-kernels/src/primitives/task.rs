@@ -37,7 +37,7 @@ impl Scratch {
 impl Task {
     /// The next chunk that no block has, and the one `ahead` behind it, which may not exist. For the whole block. There
     /// is one barrier inside.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn take<T: Thread, S: StaticShape>(
         t: T,
         counters: View<u64>,
@@ -59,12 +59,12 @@ impl Task {
     }
 
     /// The block's task once more, from the same scratch.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn again<T: Thread, S: StaticShape>(t: T, scratch: Scratch) -> Self {
         Self::load::<T, S>(t, scratch.number.load(t, 0), scratch.own)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread, S: StaticShape>(t: T, number: u32, position: Shared<u32>) -> Self {
         let mut at = [0; 3];
         if !is_line::<S>() {
@@ -74,13 +74,13 @@ impl Task {
     }
 
     /// Whether there is such a chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn exists(&self, grid: &Grid) -> bool {
         u64::from(self.number) < grid.chunk_count()
     }
 
     /// The position and extents of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn chunk<S: StaticShape>(&self, grid: &Grid) -> ChunkBox {
         if is_line::<S>() {
             grid.line_chunk(u64::from(self.number))
@@ -90,7 +90,7 @@ impl Task {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn store_position<T: Thread>(t: T, position: Shared<u32>, grid: &Grid, number: u32) {
     for (i, at) in (0..).zip(&grid.chunk_position(number)) {
         position.store(t, i, *at);

@@ -11,7 +11,7 @@ use ferrosz_simt::{Shared, Thread, View};
 ///
 /// `with` is `Copy`, so that nothing is dropped behind the barrier in some threads only: rustc would compile the barrier once
 /// for the threads that drop it and once for the one that does not, and they would wait for each other for ever.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn take_ticket<T: Thread>(
     t: T,
     cells: View<u64>,

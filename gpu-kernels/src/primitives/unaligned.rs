@@ -14,7 +14,7 @@ pub struct UnalignedWriter<T> {
 
 impl<T: Thread> UnalignedWriter<T> {
     /// From byte `at` of the image on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(thread: T, image: Shared<u32>, at: u32) -> Self {
         Self {
             thread,
@@ -26,7 +26,7 @@ impl<T: Thread> UnalignedWriter<T> {
     }
 
     /// The word that is due, after `value` has come in.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn shift_in(&mut self, value: u32) -> u32 {
         let wide = u64::from(value) << self.shift;
         let due = self.carry | wide as u32;
@@ -35,7 +35,7 @@ impl<T: Thread> UnalignedWriter<T> {
     }
 
     /// Writes the first word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn push_first(&mut self, value: u32) {
         let due = self.shift_in(value);
         self.image.or(self.thread, self.word, due);
@@ -43,7 +43,7 @@ impl<T: Thread> UnalignedWriter<T> {
     }
 
     /// Writes the next word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn push(&mut self, value: u32) {
         let due = self.shift_in(value);
         self.image.store(self.thread, self.word, due);
@@ -51,7 +51,7 @@ impl<T: Thread> UnalignedWriter<T> {
     }
 
     /// Writes the remaining bits.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn finish(&mut self) {
         if self.carry != 0 {
             self.image.or(self.thread, self.word, self.carry);
@@ -69,7 +69,7 @@ pub struct UnalignedReader<T> {
 
 impl<T: Thread> UnalignedReader<T> {
     /// From byte `at` of the image on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(thread: T, image: Shared<u32>, at: u32) -> Self {
         Self {
             thread,
@@ -80,7 +80,7 @@ impl<T: Thread> UnalignedReader<T> {
     }
 
     /// Word number `index` from there on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn get(&self, index: u32) -> u32 {
         let low = self.image.load(self.thread, self.word + index);
         let high = self.image.load(self.thread, self.word + index + 1);

@@ -59,7 +59,7 @@ impl<E: Element> Kernel for FindExtremes<E> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ExtremesParams) {
         Self::clear(t, params.cells);
         let seen = Self::see_all(t, params).to_cells();
@@ -99,7 +99,7 @@ impl<E: Element> Kernel for FindExtremes<E> {
 impl<E: Element> FindExtremes<E> {
     /// Clears the cells for the launch that follows, but for those of this kernel, which leaves them clear
     /// when it ends: so a call needs no launch for that alone.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn clear<T: Thread>(t: T, cells: View<u64>) {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let mut cell =
@@ -114,7 +114,7 @@ impl<E: Element> FindExtremes<E> {
     }
 
     /// This thread's share of the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
@@ -122,7 +122,7 @@ impl<E: Element> FindExtremes<E> {
     }
 
     /// Resolves the bound. For one thread, after all have seen their share.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
         let found =
             core::array::from_fn(|i| t.atomic_load(params.cells, cells::EXTREMES + i as u64));
@@ -139,7 +139,7 @@ impl<E: Element> FindExtremes<E> {
 }
 
 /// The bits of the quantiser of a bound, given by its mode's number and its own, on a field with these extremes.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn resolve<E: Element>(mode: u32, bound: f64, extremes: &Extremes<E>) -> [u64; 3] {
     let mode = BoundMode::from_id(mode as u8).unwrap_or(BoundMode::Abs);
     // The host has checked the bound; a wrong one would come out as lossless.
@@ -150,7 +150,7 @@ pub(crate) fn resolve<E: Element>(mode: u32, bound: f64, extremes: &Extremes<E>)
 }
 
 /// The extremes of the share of a field that thread number `thread` of `threads` has. The field is 16-byte aligned.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn see_share<T: Thread, E: Element>(
     t: T,
     input: View<u32>,
@@ -183,7 +183,7 @@ pub(crate) fn see_share<T: Thread, E: Element>(
     seen
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
     if E::WORDS == 1 {
         for word in &words {

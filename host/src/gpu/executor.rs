@@ -14,7 +14,8 @@ pub(crate) mod recorder;
 use crate::error::Error;
 use ferrosz_codec::Element;
 use ferrosz_gpu_kernels::primitives::put::{self, Put, PutParams};
-use ferrosz_simt::{Kernel, View};
+use ferrosz_simt::{Kernel, Launch, Package, View};
+use std::any::Any;
 
 /// Writes words to the start of a view of at least as many, at most [`put::MAX_WORDS`], with a launch, so that the
 /// words are part of a captured graph.
@@ -47,6 +48,48 @@ pub fn blocks_of<T: Element>(tasks: u64, elements: u64) -> Result<u32, Error> {
 
 /// Bytes of a piece of a long copy.
 pub(crate) const PIECE: usize = 1 << 24;
+
+/// A kernel and its parameters, whose types are known to fit together and no more: code that launches is so compiled once,
+/// not for each kernel.
+pub struct Task<'a> {
+    pub(crate) kernel: KernelEntry,
+    params: &'a dyn Any,
+}
+
+/// What a machine must know of a kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelEntry {
+    pub(crate) launch: Launch,
+    /// The compiled code of its crate.
+    pub(crate) package: &'static Package,
+}
+
+impl KernelEntry {
+    pub(crate) const fn of<K: Kernel>() -> Self {
+        Self {
+            launch: Launch::of::<K>(),
+            package: const { &K::PACKAGE },
+        }
+    }
+}
+
+impl<'a> Task<'a> {
+    fn of<K: Kernel>(params: &'a K::Params) -> Self {
+        Self {
+            kernel: KernelEntry::of::<K>(),
+            params,
+        }
+    }
+}
+
+/// The number of blocks of a launch.
+#[derive(Clone, Copy)]
+pub enum Blocks {
+    /// This many blocks, at least one.
+    Just(u32),
+    /// As many blocks as run at the same time, but at most this number of tasks.
+    Over(u32),
+}
 
 /// A machine that runs kernels. Work runs in the order in which it is enqueued; only [`Executor::download`] waits for
 /// it.
@@ -108,12 +151,21 @@ pub trait Executor {
         Ok(())
     }
 
+    /// Runs a kernel.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the machine.
+    fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error>;
+
     /// Runs a kernel with this many blocks, at least one.
     ///
     /// # Errors
     ///
     /// Errors of the machine.
-    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error>;
+    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
+        self.run(&Task::of::<K>(params), Blocks::Just(blocks))
+    }
 
     /// Runs a kernel whose blocks take tasks, at least one, until none is left. The number of blocks is the number that
     /// the machine runs at the same time, but at most the number of tasks.
@@ -121,5 +173,7 @@ pub trait Executor {
     /// # Errors
     ///
     /// Errors of the machine.
-    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error>;
+    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
+        self.run(&Task::of::<K>(params), Blocks::Over(tasks))
+    }
 }

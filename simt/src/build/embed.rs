@@ -33,9 +33,7 @@ pub fn embed(is_wanted: bool) -> io::Result<()> {
         }
     }
     let (ptx, machine_code) = (list(ptx)?, list(machine_code)?);
-    let package = format!(
-        "ferrosz_simt::Package {{\n    ptx: {ptx},\n    machine_code: {machine_code},\n}}\n"
-    );
+    let package = format!("ferrosz_simt::Package::new(\n    {ptx},\n    {machine_code},\n)\n");
     fs::write(out.join("package.rs"), package)
 }
 

@@ -56,7 +56,7 @@ impl<S: StaticShape> Kernel for DecodePlanes<S> {
     const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecodeParams) {
         let chunk = u64::from(t.block_index());
         let target = Target::<S>::new(params, chunk, [t.warp(), WARPS]);
@@ -91,7 +91,7 @@ type Decoded = (Image, u32, bool);
 
 impl<S: StaticShape> Target<'_, S> {
     /// Decodes the codes of the chunk. For the whole block, all of which gets the same fault.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode_planes<T: Thread>(&self, t: T) -> Result<Decoded, ChunkFault> {
         let (entry, image) = self.find(t)?;
         if self.params.verify != 0 && self.checksum_of_block(t, entry.form, image) != entry.checksum
@@ -113,7 +113,7 @@ impl<S: StaticShape> Target<'_, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn checksum_of_block<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
         let sum = image.checksum_part(t, t.thread_index(), THREADS);
         store_warp_sum_u64(t, sum, SHARED.checksums);
@@ -123,7 +123,7 @@ impl<S: StaticShape> Target<'_, S> {
     }
 
     /// Decodes the codes of a coded chunk. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_planes<T: Thread>(&self, t: T, image: Image) -> Result<Decoded, ChunkFault> {
         let values_at = self.read_masks(t, image)?;
         let (mut fault, mut has_values) = (Ok(()), false);
@@ -145,7 +145,7 @@ impl<S: StaticShape> Target<'_, S> {
     }
 
     /// Reads the masks, and finds where the words of each begin; where the last ones end. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_masks<T: Thread>(&self, t: T, image: Image) -> Result<u32, ChunkFault> {
         let tops = self.tiles * TILE_TOPS;
         let top = if t.lane() < tops {
@@ -187,7 +187,7 @@ impl<S: StaticShape> Target<'_, S> {
 
     /// Decodes the codes of a stripe; whether any of this lane is [`RAW`]. For a warp, all of which gets the same
     /// fault.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_stripe<T: Thread>(
         &self,
         t: T,

@@ -61,7 +61,7 @@ impl Kernel for Measure {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &MeasureParams) {
         let chunk = u64::from(t.block_index());
         let tiles = params.tiling.tiles_of(chunk);
@@ -87,7 +87,7 @@ impl Kernel for Measure {
 
 impl Measure {
     /// Masks and marks of a stripe. For a warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn measure<T: Thread>(t: T, params: &MeasureParams, chunk: u64, stripe: Stripe) {
         let codes = stripe.codes(t, params.regions, chunk);
         let mut own = 0;
@@ -114,7 +114,7 @@ impl Measure {
 
     /// Keeps the first `masks` masks for the next kernel; how many words those that this thread has stand for,
     /// themselves included. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn keep_masks<T: Thread>(t: T, params: &MeasureParams, chunk: u64, masks: u32) -> u32 {
         let mut words = 0;
         let mut number = t.thread_index();
@@ -129,7 +129,7 @@ impl Measure {
     }
 
     /// The record of the chunk, whose masks and words are so many words. For a warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn record<T: Thread>(
         t: T,
         params: &MeasureParams,

@@ -35,7 +35,7 @@ impl CodedWords for PlaneWords {
     };
     const RESIDENT_BLOCKS: u32 = 2;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch) {
         let tiles = placed.params.tiling.tiles_of(placed.chunk);
         place_masks(t, placed, scratch.offsets, tiles);
@@ -49,7 +49,7 @@ impl CodedWords for PlaneWords {
 }
 
 /// Writes tops and masks, and finds where the words of each mask begin. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u32>, tiles: u32) {
     let region = region(placed.params.regions, placed.chunk);
     let tops = tiles * TILE_TOPS;
@@ -83,7 +83,7 @@ fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u3
 }
 
 /// Writes the words of a stripe. For a warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_stripe<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch, stripe: Stripe) {
     let Scratch { offsets, rows } = scratch;
     let codes = stripe.codes(t, placed.params.regions, placed.chunk);

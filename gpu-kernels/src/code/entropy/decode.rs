@@ -87,7 +87,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecodeParams) {
         let Scratch {
             tables, nothing, ..
@@ -117,7 +117,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
 
 impl<S: StaticShape> Target<'_, S> {
     /// Decodes the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode<T: Thread, C: SymbolCoder>(&self, t: T) -> Result<(), ChunkFault> {
         let (entry, image) = self.find(t)?;
         let form = t.shuffle(entry.form, 0);
@@ -149,14 +149,14 @@ impl<S: StaticShape> Target<'_, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn checksum<T: Thread>(&self, t: T, form: u32, image: Image) -> u64 {
         let sum = image.checksum_part(t, t.lane(), WARP);
         self.seed(t, form).wrapping_add(warp_sum_u64(t, sum))
     }
 
     /// Decodes the codes of a coded chunk; whether some may be [`RAW`], and where the image has their values.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode_coded<T: Thread, C: SymbolCoder>(
         &self,
         t: T,
@@ -175,7 +175,7 @@ impl<S: StaticShape> Target<'_, S> {
         Ok((t.any(states.greatest == RAW), values_at))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode_tile<T: Thread, C: SymbolCoder>(
         &self,
         t: T,
@@ -238,7 +238,7 @@ struct States<C> {
 
 impl<C: SymbolCoder> States<C> {
     /// The states of a chunk, the number of its half words, and the word of the image that its values begin at.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read<T: Thread>(t: T, image: Image) -> Result<(Self, u32, u32), ChunkFault> {
         let count = t.shuffle(image.word(t, 0), 0);
         let spare = image.word(t, 1 + t.lane() / 8) >> (4 * (t.lane() % 8)) & 15;
@@ -273,7 +273,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// This lane's words of the batch from word `first` on; anything, where there are none, so that nothing waits for
     /// them before they are used.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn batch<T: Thread>(&self, t: T, first: u32) -> [u32; OWN_WORDS] {
         core::array::from_fn(|i| {
             let at = self.words_at + Self::own_word(t, first, i);
@@ -282,19 +282,19 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// The number of this lane's word `i` of the batch from word `first` on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn own_word<T: Thread>(t: T, first: u32, i: usize) -> u32 {
         first + i as u32 * WARP + t.lane()
     }
 
     /// The warp's ring.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn ring<T: Thread>(t: T) -> Shared<u32> {
         SHARED.0.rings.part(t.warp() * RING_WORDS, RING_WORDS)
     }
 
     /// The address of the slots of a context. Context 0 is here that of lanes that have nothing to decode.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn context(&self, context: u32) -> SharedAddress {
         if context == 0 {
             self.nothing()
@@ -304,13 +304,13 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// The address of the slots of lanes that have nothing to decode.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn nothing(&self) -> SharedAddress {
         self.tables + SHARED.0.nothing.bytes_behind(SHARED.0.tables)
     }
 
     /// Fills up the ring until it has [`MOST_BYTES`] that no lane has taken yet.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn ensure<T: Thread>(&mut self, t: T) {
         if t.any(self.lacks_words()) {
             t.sync_warp();
@@ -322,13 +322,13 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Whether the ring has fewer than [`MOST_BYTES`] that no lane has taken yet.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn lacks_words(&self) -> bool {
         self.next + MOST_BYTES > self.filled
     }
 
     /// Brings a batch into the ring, zeros behind the last word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill<T: Thread>(&mut self, t: T) {
         let first = self.filled / 4;
         for i in 0..OWN_WORDS {
@@ -341,7 +341,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// The word that this lane takes if its state is low, as those of other lanes are. Anything, if it is not.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn take<T: Thread>(&mut self, t: T, is_low: bool) -> u32 {
         let low = t.ballot(is_low);
         let before = (low & ((1 << t.lane()) - 1)).count_ones();
@@ -352,7 +352,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pops the codes of a quad, 0 where a lane has none.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_quad<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
         let quick = if quad.is_full && !self.expects_alone {
             self.ensure(t);
@@ -371,7 +371,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pops the codes of any quad.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_any<T: Thread>(&mut self, t: T, quad: &Quad) -> [u32; QUAD_STEPS as usize] {
         let mut codes = [0; QUAD_STEPS as usize];
         let mut alone = 0;
@@ -390,7 +390,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pops the codes of a full quad, unless one of them has bits that were pushed alone: then the states stay.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_with_symbols<T: Thread>(
         &mut self,
         t: T,
@@ -413,7 +413,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pops the code of a step, and how many of its bits were pushed alone. The slots of its context begin at the address
     /// `slots`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_code<T: Thread>(&mut self, t: T, slots: u32) -> [u32; 2] {
         let [z, code] = self.pop_symbol(t, slots);
         let alone = bits_alone(code);
@@ -426,7 +426,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pops a symbol and the bits that were pushed with it: the code without those that were pushed alone, and the symbol's word
     /// in the table, which tells how many these are.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_symbol<T: Thread>(&mut self, t: T, slots: u32) -> [u32; 2] {
         let slots = SharedAddress::from_bytes(slots);
         let token = t.shared_load_byte_at(slots + slot_of(self.x));
@@ -436,7 +436,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Takes bits off the state, and a word if it then needs one.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_bits<T: Thread>(&mut self, t: T, bits: u32) -> u32 {
         let value = top_bits(self.x, bits);
         let x = self.x >> bits;
@@ -447,7 +447,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pops the classes of a tile's zones.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_classes<T: Thread>(
         &mut self,
         t: T,
@@ -470,7 +470,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pops a class; 0 in a lane that is not active.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pop_class<T: Thread>(&mut self, t: T, is_active: bool) -> u32 {
         let slots = if is_active {
             self.tables

@@ -60,7 +60,7 @@ const _: () = assert!(USED + 4 == DECODE_WORDS && USED.is_multiple_of(4));
 
 /// The code of a token if the bits behind it are all 0, in the high half; below, how many bits follow it: in the lowest
 /// bits if they were pushed with the symbol, and else, where they were pushed alone, in those from [`ALONE_AT`] on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn code_of(token: u32) -> u32 {
     let bits = Token::bits(token);
     let alone = bits > BITS_WITH_SYMBOL;
@@ -72,13 +72,13 @@ const ALONE_AT: u32 = 8;
 const BITS: u32 = 31;
 
 /// How many bits were pushed with the symbol of a code.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn bits_with_symbol(code: u32) -> u32 {
     code & BITS
 }
 
 /// How many bits were pushed alone, before the symbol of a code.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn bits_alone(code: u32) -> u32 {
     code >> ALONE_AT & BITS
 }
@@ -114,7 +114,7 @@ impl<C: SymbolCoder> Kernel for ReadTables<C> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ReadTablesParams) {
         if t.warp() == 0 && !Self::is_expected(t, params) && t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, Fault::Header.to_cell());
@@ -150,7 +150,7 @@ impl<C: SymbolCoder> Kernel for ReadTables<C> {
 
 impl<C: SymbolCoder> ReadTables<C> {
     /// Whether the stream's header is sound and the one that the caller spoke of. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_expected<T: Thread>(t: T, params: &ReadTablesParams) -> bool {
         if !has_table(params.stream, params.entries) {
             return false;
@@ -160,7 +160,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     }
 
     /// The frequencies of this warp's context. For the whole warp, all of which gets the same fault.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read<T: Thread>(
         t: T,
         params: &ReadTablesParams,
@@ -207,7 +207,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     }
 
     /// Reads the frequencies of a context, whose body begins at word `start`. For the whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_body<T: Thread>(
         t: T,
         bodies: View<u32>,
@@ -265,7 +265,7 @@ impl<C: SymbolCoder> ReadTables<C> {
     }
 
     /// Stores the decoders' table of this warp's context. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(t: T, params: &ReadTablesParams, frequencies: Own) {
         let context = t.warp();
         let own_frequencies = SHARED.0.frequencies.part(context * TOKENS, TOKENS);

@@ -91,7 +91,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 2;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &EncodeParams) {
         let Scratch { tables, nothing } = SHARED.0;
         bring_tables(t, params.tables, tables);
@@ -146,7 +146,7 @@ struct ChunkEncoder<'a, C, S> {
 }
 
 impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(&mut self, t: T) {
         let tiles = self.tiles;
         if self.is_zero(t, tiles) {
@@ -162,14 +162,14 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     }
 
     /// The statistics kernel's words of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn kept(&self, tile: u32) -> View<u32> {
         let tile = self.first_run * u64::from(RUN_TILES) + u64::from(tile);
         self.params.tiles.from(tile * TILE_WORDS)
     }
 
     /// The classes of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn classes<T: Thread>(&self, t: T, tile: u32) -> OfZones {
         let kept = self.kept(tile);
         let rest = u64::from(FIRST_CLASSES + t.lane());
@@ -183,7 +183,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_zero<T: Thread>(&self, t: T, tiles: u32) -> bool {
         let mut classes = 0;
         for tile in 0..t.opaque(tiles) {
@@ -194,7 +194,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     }
 
     /// Pushes all tiles, from the last quad to the first.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_tiles<T: Thread>(&mut self, t: T, tiles: u32) {
         let order = self.params.tiling.order;
         let mut number = tiles * QUADS;
@@ -236,7 +236,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     }
 
     /// Pushes the classes of a tile, those that are popped last first.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_classes<T: Thread>(&mut self, t: T, tile: u32) {
         let OfZones { first, rest } = self.classes(t, tile);
         let others = self.params.tiling.order.zones() - FIRST_CLASSES;
@@ -245,7 +245,7 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     }
 
     /// The record of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn record<T: Thread>(&self, t: T, tiles: u32) -> Record {
         let (mut raws, mut positions) = (0, 0);
         for tile in 0..t.opaque(tiles) {
@@ -283,7 +283,7 @@ struct States<C> {
 
 impl<C: SymbolCoder> States<C> {
     /// This lane's codes of a quad of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
         // In 64 bits, so that LLVM makes one address, and constant offsets from it for the steps.
         let first = u64::from(first_half(quad) + t.lane());
@@ -293,7 +293,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Says that the codes of a quad of the chunk will soon be loaded.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(&self, t: T, quad: u32) {
         if t.lane() < QUAD_CODES / CODES_OF_LINE {
             let word = (first_half(quad) + t.lane() * CODES_OF_LINE) / 2;
@@ -302,7 +302,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// The address of a context. Context 0 is here that of lanes that have nothing to code, which changes no state.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn context(&self, context: u32) -> SharedAddress {
         if context == 0 {
             self.nothing()
@@ -312,13 +312,13 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// The address of the context of lanes that have nothing to code.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn nothing(&self) -> SharedAddress {
         let Scratch { tables, nothing } = SHARED.0;
         self.tables + nothing.bytes_behind(tables)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_quad<T: Thread>(&mut self, t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
         if quad.is_full && self.push_full_quad(t, quad, codes) {
             return;
@@ -335,7 +335,7 @@ impl<C: SymbolCoder> States<C> {
 
     /// Pushes a quad that is full ([`Quad::is_full`]), and that no code of which is escaped. Otherwise it does nothing,
     /// and says so.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_full_quad<T: Thread>(
         &mut self,
         t: T,
@@ -382,7 +382,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pushes a symbol, and before it its extra bits, which some lane of the warp may have many of.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_wide<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) {
         let is_wide = bits > BITS_WITH_SYMBOL;
         let [alone, with_symbol] = if is_wide {
@@ -399,7 +399,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pushes a code, whose context's symbols begin at the address `context`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_code<T: Thread>(&mut self, t: T, z: u32, context: SharedAddress) {
         let (token, own_bits) = own_token(t, z);
         let [entry, reciprocal] = t.shared_load2_at(context + SYMBOL_BYTES * token);
@@ -414,7 +414,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pushes the class of a zone.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_class<T: Thread>(&mut self, t: T, class: u32, is_active: bool) {
         let symbols = if is_active {
             self.tables
@@ -427,7 +427,7 @@ impl<C: SymbolCoder> States<C> {
         self.store(t, word);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push_bits<T: Thread>(&mut self, t: T, value: u32, bits: u32) -> Word {
         let word = self.make_room(t, is_full_for_bits(self.x, bits));
         self.x = push_bits(self.x, bits, value);
@@ -435,7 +435,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Pushes up to [`BITS_WITH_SYMBOL`] bits, and a symbol.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push<T: Thread>(&mut self, t: T, symbol: [u32; 2], value: u32, bits: u32) -> Word {
         let [entry, reciprocal] = symbol;
         let word = self.make_room(t, C::is_full(self.x, entry, bits));
@@ -444,7 +444,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Takes a word off every lane that is full. [`States::store`] must follow, in the same order.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn make_room<T: Thread>(&mut self, t: T, is_full: bool) -> Word {
         let word = Word {
             full: t.ballot(is_full),
@@ -458,7 +458,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Stores the words that the full lanes have emitted, in order of lane, before the words emitted earlier.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(&mut self, t: T, word: Word) {
         // This lane's and those of the lanes behind it.
         let behind = (word.full >> t.lane()).count_ones();
@@ -468,7 +468,7 @@ impl<C: SymbolCoder> States<C> {
     }
 
     /// Fills up the word of the region that the last half word is in: the kernel that places the words loads all of it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store_end<T: Thread>(&self, t: T) {
         let is_half = (t.lane() == 0) & (self.end % 2 == 1);
         t.store_half_if(is_half, self.region, u64::from(self.end & !1), 0);
@@ -487,7 +487,7 @@ struct Word {
 }
 
 /// The number of a code's token, and how many of its low bits that does not tell: see [`Token::own`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn own_token<T: Thread>(t: T, z: u32) -> (u32, u32) {
     Token::own_of_leading(t.highest_bit_or_3(z), z)
 }

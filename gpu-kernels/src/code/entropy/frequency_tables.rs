@@ -15,13 +15,13 @@ pub type Own = [u32; OWN];
 pub const PADDING: u32 = 4;
 
 /// The lane's symbol number `i`.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn symbol<T: Thread>(t: T, i: usize) -> u32 {
     t.lane() * OWN as u32 + i as u32
 }
 
 /// The results of `of` for this lane's symbols, 0 for those that do not exist.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
     core::array::from_fn(|i| {
         let symbol = symbol(t, i);
@@ -30,7 +30,7 @@ pub fn own<T: Thread>(t: T, of: impl Fn(u32) -> u32) -> Own {
 }
 
 /// Writes the values of the warp's symbols to an array with an element for each symbol.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
     for (i, value) in own.iter().enumerate() {
         let symbol = symbol(t, i);
@@ -42,7 +42,7 @@ pub fn store<T: Thread>(t: T, to: Shared<u32>, own: Own) {
 
 /// The starts of the intervals of this lane's symbols, as in `ferrosz_codec::code::entropy::tables::intervals`. The
 /// frequencies of all symbols are also in `all`. For a warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn starts<T: Thread, C: SymbolCoder>(t: T, all: Shared<u32>, frequencies: Own) -> Own {
     if !C::BY_FREQUENCY {
         let own = frequencies.iter().sum();

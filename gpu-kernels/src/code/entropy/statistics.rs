@@ -84,7 +84,7 @@ impl<S: StaticShape> Kernel for Statistics<S> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 4;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &StatisticsParams) {
         let mut counter = t.thread_index();
         while counter < COUNTERS {
@@ -118,7 +118,7 @@ impl<S: StaticShape> Kernel for Statistics<S> {
 impl<S: StaticShape> Statistics<S> {
     /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are
     /// counted; whether any is. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
         let own = t.shuffle(t.warp(), 0);
         let tile = TileStatistics::<S>::new(params, first + u64::from(own));
@@ -149,7 +149,7 @@ impl<S: StaticShape> Statistics<S> {
 
 impl OfZones {
     /// Leaves them for the other warps of the block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn leave<T: Thread>(self, t: T, own: u32) {
         let at = own * 2 * WARP + t.lane();
         SHARED.0.classes.store(t, at, self.first);
@@ -157,7 +157,7 @@ impl OfZones {
     }
 
     /// The classes that a warp has left.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn left_by<T: Thread>(t: T, warp: u32) -> Self {
         let at = warp * 2 * WARP + t.lane();
         Self {
@@ -178,7 +178,7 @@ struct TileStatistics<'a, S> {
 
 impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// The tile of a number.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new(params: &'a StatisticsParams, number: u64) -> Self {
         let run = number / u64::from(RUN_TILES);
         Self {
@@ -191,20 +191,20 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// Its number among the tiles of all runs.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number(&self) -> u64 {
         self.run * u64::from(RUN_TILES) + u64::from(self.tile)
     }
 
     /// Whether there is such a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_there(&self) -> bool {
         let tiling = &self.params.tiling;
         self.run < tiling.runs() && self.tile < tiling.tiles_of(self.run)
     }
 
     /// Finds the classes of the tile's zones, and marks the raw values.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(&self, t: T) -> OfZones {
         let (sums, has_raws) = self.sum(t);
         let classes = OfZones {
@@ -221,7 +221,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// Whether there are symbols to count.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
         let StatisticsParams {
             tiling, counted, ..
@@ -230,7 +230,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// Keeps the tile's classes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(&self, t: T, classes: OfZones, raws: u32) {
         let tiles = self.params.tiles.from(self.number() * TILE_WORDS);
         t.store(tiles, u64::from(t.lane()), classes.first);
@@ -243,7 +243,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// The sums of the magnitudes of the tile's zones, and whether any code is [`RAW`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sum<T: Thread>(&self, t: T) -> (OfZones, bool) {
         let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
         let load = |quad: u32| {
@@ -268,7 +268,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// Marks the raw values; how many there are.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn mark<T: Thread>(&self, t: T) -> u32 {
         let marks = marks(self.params.regions, &self.params.tiling, self.number());
         let mut raws = 0;
@@ -288,7 +288,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// This lane's codes of a quad.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
         let first = self.tile * TILE as u32 + quad * QUAD_CODES + t.lane();
         core::array::from_fn(|step| {
@@ -297,7 +297,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     }
 
     /// Counts the symbols of a warp's share of the tile's quads.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn count<T: Thread>(&self, t: T, classes: OfZones, warp: u32) {
         let order = &self.params.tiling.order;
         if warp == 0 {
@@ -329,7 +329,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
 
 /// Counts the symbols of a quad. Code 0, the most frequent, is counted in registers: otherwise all lanes would add to
 /// one word, one after the other.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn count_quad<T: Thread>(t: T, quad: &Quad, codes: [u32; QUAD_STEPS as usize]) {
     let mut zeros = [0; QUAD_STEPS as usize];
     for (step, z) in (0..).zip(&codes) {
@@ -363,7 +363,7 @@ const BATCH_ROWS: u32 = 16;
 const _: () = assert!(BATCH_ROWS == IN_FLIGHT as u32 * QUAD_STEPS / 2);
 
 /// After so many rows bricks end, where 16 rows are, or each half of them is, of the same ones as those 16 before.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn rows_of_bricks(shape: Shape) -> u32 {
     match shape {
         Shape::Line => 16,
@@ -386,7 +386,7 @@ struct Parts {
 
 impl Parts {
     /// Those of 16 rows from `row` on, for a lane that has codes of step `step` of each quad.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn of(order: &TileOrder, row: u32, step: u32) -> Self {
         let [first, third, others] = levels_of_row_starts(order.level_shape, row);
         // The codes of anchors are 0.
@@ -435,7 +435,7 @@ struct HalfSums {
 
 impl ZoneSums {
     /// Adds the codes of a quad, which is of one half of its 16 rows.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn add<T: Thread>(&mut self, t: T, parts: &Parts, half: usize, unit: [u32; 4]) {
         let sums = &mut self.halves[half];
         for (i, pair) in unit.iter().enumerate() {
@@ -449,7 +449,7 @@ impl ZoneSums {
     }
 
     /// Adds the sums since the last flush to the zones; of the last 16 rows the first is `row`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn flush<T: Thread>(&mut self, t: T, order: &TileOrder, row: u32) {
         for half in 0..2 {
             let brick = order.brick(row + half as u32 * BATCH_ROWS / 2, 0);
@@ -467,7 +467,7 @@ impl ZoneSums {
     }
 
     /// The sums of all zones.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn finish<T: Thread>(&self, t: T) -> OfZones {
         let higher = t.reduce_add(self.higher);
         let is_last = t.lane() == ZONES - 1 - FIRST_CLASSES;
@@ -480,7 +480,7 @@ impl ZoneSums {
 
 /// How many bricks eight rows have, and the sum of one of them in every lane: the brick's number is that of the lane,
 /// if bricks of other rows have the same one.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn sum_of_bricks<T: Thread>(t: T, shape: Shape, [low, high]: [u32; 2]) -> (u32, u32) {
     let sum_of_alike = |sum: u32| {
         let sum = sum + t.shuffle_xor(sum, 8);

@@ -73,7 +73,7 @@ const SHARED: (Scratch, Layout) = {
 };
 
 /// This warp's part of the scratch.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn work_of_warp<T: Thread>(t: T) -> Shared<u32> {
     (SHARED.0.work).part(t.warp() * MEMORY_WORDS, MEMORY_WORDS)
 }
@@ -86,7 +86,7 @@ impl<C: SymbolCoder> Kernel for MakeTables<C> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &TablesParams) {
         let context = t.warp();
         let own_frequencies = SHARED.0.frequencies.part(context * TOKENS, TOKENS);
@@ -105,7 +105,7 @@ impl<C: SymbolCoder> Kernel for MakeTables<C> {
 
 impl<C: SymbolCoder> MakeTables<C> {
     /// This lane's counts of its context.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn counts<T: Thread>(t: T, params: &TablesParams, context: u32) -> Own {
         frequency_tables::own(t, |symbol| {
             let counter = context * TOKENS + symbol;
@@ -116,7 +116,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     }
 
     /// Frequencies that are powers of two. `weights` is for the context's weights, `memory` to work in.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn lengths<T: Thread>(t: T, counts: Own, weights: Shared<u32>, memory: Shared<u32>) -> Own {
         let total = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
         let own = counts.map(|count| weight(count, total));
@@ -152,7 +152,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     }
 
     /// Stores the encoder's table entries of the symbols of this warp's context.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store_symbols<T: Thread>(
         t: T,
         params: &TablesParams,
@@ -193,7 +193,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     }
 
     /// Writes the frequencies as the stream has them. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write<T: Thread>(t: T, params: &TablesParams, frequencies: Own) {
         let own = Self::collect(t, frequencies);
         if t.lane() == 0 {
@@ -233,7 +233,7 @@ impl<C: SymbolCoder> MakeTables<C> {
     }
 
     /// Collects the frequencies of a warp's context as the stream has them. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn collect<T: Thread>(t: T, frequencies: Own) -> Collected {
         // Symbols plus one, so that 0 is none.
         let mut ends = [0; 2];
@@ -277,7 +277,7 @@ struct Collected {
 }
 
 /// Frequencies in proportion to counts.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
     let count = warp_sum_u64(t, sum_u64(counts.map(u64::from)));
     let own = counts.map(|own| excess(own, count));
@@ -295,7 +295,7 @@ fn frequencies<T: Thread>(t: T, counts: Own) -> Own {
     })
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn sum_u64(values: [u64; OWN]) -> u64 {
     let mut sum = 0;
     for value in values {
@@ -305,14 +305,14 @@ fn sum_u64(values: [u64; OWN]) -> u64 {
 }
 
 /// The sum of the values of all lanes before this one.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn before<T: Thread>(t: T, values: Own) -> u32 {
     let own = values.iter().sum();
     warp_inclusive_sum(t, own) - own
 }
 
 /// Makes the words of a body 0. For a warp, whose accesses it orders.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn clear<T: Thread>(t: T, body: Shared<u32>) {
     t.sync_warp();
     let mut word = t.lane();
@@ -324,7 +324,7 @@ fn clear<T: Thread>(t: T, body: Shared<u32>) {
 }
 
 /// Sets bits of a body from bit `at` on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn or_bits<T: Thread>(t: T, body: Shared<u32>, at: u32, bits: u32) {
     let both = u64::from(bits) << (at % 32);
     let word = at / 32;
@@ -341,12 +341,12 @@ struct OneThread<T> {
 }
 
 impl<T: Thread> Memory for OneThread<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn get(&self, at: u32) -> u32 {
         self.memory.load(self.t, at)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set(&mut self, at: u32, word: u32) {
         self.memory.store(self.t, at, word);
     }

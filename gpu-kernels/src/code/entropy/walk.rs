@@ -19,7 +19,7 @@ pub const QUADS: u32 = ROWS / QUAD_ROWS;
 pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
 
 /// The number, from a chunk's first code on, of the first half word of a quad's codes.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn first_half(quad: u32) -> u32 {
     quad * QUAD_CODES + quad / (QUADS * RUN_TILES) * (2 * ROOM_WORDS as u32)
 }
@@ -50,7 +50,7 @@ pub struct OfCells {
 
 impl OfCells {
     /// The same number for all positions that have a zone, and another one for the others.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn all(number: u32, none: u32) -> Self {
         let all = [number; MAX_ODDNESS as usize];
         Self {
@@ -62,7 +62,7 @@ impl OfCells {
 
     /// Numbers by the contexts of positions, which follow from the classes of zones; 0 is the context of positions without
     /// codes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_contexts<T: Thread>(
         t: T,
         order: &TileOrder,
@@ -85,7 +85,7 @@ impl OfCells {
 }
 
 /// The shifts of a field with these parameters; none if it has no parameters.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn shifts_of<T: Thread>(t: T, parameters: View<u32>) -> Shifts {
     if parameters.is_empty() {
         return Shifts::NONE;
@@ -119,7 +119,7 @@ const OUTSIDE: u32 = 1 << QUAD_STEPS;
 impl Quad {
     /// Quad number `quad` of a tile. `is_complete` says that the whole tile lies in the field. It must be the same in all lanes;
     /// false is right for every tile, but takes longer. For the whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of<T: Thread, S: StaticShape>(
         t: T,
         order: &TileOrder,
@@ -190,13 +190,13 @@ impl Quad {
     }
 
     /// Whether this lane has a code in a step.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn is_active(&self, step: u32) -> bool {
         self.active >> step & 1 == 1
     }
 
     /// The number of the zone of this lane's position in a step, if it has a code there.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_code(&self, step: u32) -> u32 {
         if self.is_active(step) {
             self.of_step(step)
@@ -206,7 +206,7 @@ impl Quad {
     }
 
     /// The number of the zone of this lane's position in a step, even if that is not in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_step(&self, step: u32) -> u32 {
         match Self::first_alike(step) {
             0 => self.row_starts[0],
@@ -218,7 +218,7 @@ impl Quad {
     }
 
     /// The first step whose positions are of the same zones and oddness.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn first_alike(step: u32) -> u32 {
         match step {
             0 | 4 => step,
@@ -230,7 +230,7 @@ impl Quad {
 }
 
 /// The steps that have codes, if the odd ones have some, and those that start row 0, row 2 and the odd rows.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn steps_with(of_odd: bool, [first, third, others]: [bool; 3]) -> u32 {
     let mut steps = if of_odd { ALL_STEPS & !ROW_STARTS } else { 0 };
     steps |= if first { 1 } else { 0 };
@@ -240,7 +240,7 @@ const fn steps_with(of_odd: bool, [first, third, others]: [bool; 3]) -> u32 {
 
 /// The numbers of a zone by oddness. All positions of the first of the slices that have levels of their own have the same
 /// oddness, [`FIRST_SLICE`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn by_slice(is_first_slice: bool, numbers: [u32; 3]) -> [u32; 3] {
     if is_first_slice {
         [numbers[FIRST_SLICE as usize - 1]; 3]
@@ -261,7 +261,7 @@ struct Levels {
 
 /// The numbers of the steps that start row 0, row 2 and the odd rows of the quad that begins with row `row`, with levels, and
 /// not in a slice of odd z.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: Levels) -> [u32; 3] {
     let Levels {
         level_0,
@@ -289,7 +289,7 @@ fn row_starts(order: &TileOrder, row: u32, lane: u32, levels: Levels) -> [u32; 3
 
 /// The levels, 2 for all higher ones, of the positions of even and of odd lanes in the steps that start row 0, row 2
 /// and the odd rows of the quad that begins with row `row`.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
     const MIXED: [u32; 2] = [2, 1];
     match shape {
@@ -304,7 +304,7 @@ pub const fn levels_of_row_starts(shape: Shape, row: u32) -> [[u32; 2]; 3] {
 }
 
 /// The level of the position that a lane has in the step that starts a row, whose number is a multiple of 4.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
     let x = 2 * lane;
     let all = match shape {
@@ -317,7 +317,7 @@ fn level_of_row_start(shape: Shape, row: u32, lane: u32) -> u32 {
 
 /// Whether the whole quad that begins with row `row` lies in the field; bit s says whether a lane's position in step s
 /// does.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn inside(shape: Shape, tile: &TileBox, row: u32, lane: u32) -> (bool, u32) {
     let [z, y, x] = tile.left;
     // Rows of the quad that have positions in the field, the width of the first, and how much less each next one has.

@@ -29,7 +29,7 @@ impl CodedWords for StateWords {
     };
     const RESIDENT_BLOCKS: u32 = 3;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) {
         place_head(t, placed, head);
         place_words(t, placed);
@@ -37,7 +37,7 @@ impl CodedWords for StateWords {
 }
 
 /// Writes the number of words and the states. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_head<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) {
     if t.thread_index() < head.len() {
         head.store(t, t.thread_index(), 0);
@@ -67,7 +67,7 @@ fn place_head<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, head: Shared<u32>) 
 
 /// Writes the words that the encoder left: the half words up to [`words_end_half`], the first of which may be the high
 /// half of a word of the region. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_words<T: Thread>(t: T, placed: &mut PlacedChunk<'_>) {
     let record = placed.record;
     let words = record.words.div_ceil(2);

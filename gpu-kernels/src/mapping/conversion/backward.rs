@@ -39,7 +39,7 @@ impl Kernel for ConvertBackward {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ConvertBackwardParams) {
         let short = conversion_of(t, params.header);
         if t.block_index() == 0 && t.warp() == 0 {

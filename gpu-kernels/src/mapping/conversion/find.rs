@@ -45,7 +45,7 @@ impl Kernel for FindValues {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 4;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FindValuesParams) {
         let mut word = t.thread_index();
         while word < SET_WORDS {
@@ -68,7 +68,7 @@ impl Kernel for FindValues {
 }
 
 /// Collects this thread's share of the field.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn see_all<T: Thread>(t: T, params: &FindValuesParams) {
     let threads = u64::from(t.block_count()) * u64::from(THREADS);
     let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
@@ -93,7 +93,7 @@ fn see_all<T: Thread>(t: T, params: &FindValuesParams) {
 }
 
 /// Adds a value to the block's set.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn see<T: Thread>(t: T, value: u32) {
     let (word, bit) = (value / u32::BITS, 1 << (value % u32::BITS));
     if SHARED.0.atomic_load(t, word) & bit == 0 {

@@ -31,7 +31,7 @@ pub const THREADS: u32 = 256;
 
 impl ConvertForwardParams {
     /// The conversion.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn conversion<T: Thread>(&self, t: T) -> Option<Short> {
         let kind = t.load_u64(self.cells, cells::CONVERSION) as u32;
         Short::from_ids(self.value_type, kind)
@@ -46,7 +46,7 @@ impl Kernel for ConvertForward {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ConvertForwardParams) {
         let Some(short) = params.conversion(t) else {
             return;

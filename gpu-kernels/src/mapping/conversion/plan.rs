@@ -51,13 +51,13 @@ pub struct RecordsOf {
 
 impl RecordsOf {
     /// Whether there is a conversion.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn is_any(&self) -> bool {
         self.error_word != 0
     }
 
     /// The checksum of the records with an error of these bits.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn sum_with(&self, error_bits: u64) -> u64 {
         let low = term(self.error_word, error_bits as u32);
         let high = term(self.error_word + 1, (error_bits >> 32) as u32);
@@ -91,7 +91,7 @@ impl<V: Value<Coded = f32>> Kernel for PlanConversion<V> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PlanParams) {
         // 1. The extremes, which each block finds by itself.
         let cells = Self::extremes(t, params).to_cells();
@@ -130,7 +130,7 @@ impl<V: Value<Coded = f32>> Kernel for PlanConversion<V> {
 
 impl<V: Value<Coded = f32>> PlanConversion<V> {
     /// The bound; a wrong one, which the host refuses, would be lossless.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn bound(params: &PlanParams) -> Bound {
         let mode = BoundMode::from_id(params.mode as u8).unwrap_or(BoundMode::Abs);
         Bound::new(mode, params.bound).unwrap_or_default()
@@ -138,7 +138,7 @@ impl<V: Value<Coded = f32>> PlanConversion<V> {
 
     /// The extremes of this thread's share of the set. Of the values in a word, which are in order or in reverse, one end is
     /// the least and the other the largest; infinities and NaNs begin with a word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn extremes<T: Thread>(t: T, params: &PlanParams) -> Extremes<f32> {
         let mut extremes = Extremes::default();
         let mut word = t.thread_index();
@@ -157,7 +157,7 @@ impl<V: Value<Coded = f32>> PlanConversion<V> {
 
     /// The complement of the bits of the least room of this thread's values, so that the largest is that of the least; 0 if
     /// none has a room.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn left_above_room<T: Thread>(t: T, params: &PlanParams, extremes: &Extremes<f32>) -> u64 {
         let absolute = Self::bound(params).absolute(extremes);
         let first = (t.block_index() * THREADS + t.thread_index()) * VALUES;
@@ -175,7 +175,7 @@ impl<V: Value<Coded = f32>> PlanConversion<V> {
     }
 
     /// Leaves the plan in the cells. For one thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn leave<T: Thread>(t: T, params: &PlanParams, extremes: &Extremes<f32>) {
         let left = t.atomic_load(params.rooms, 0);
         let least_room = || match left {
@@ -212,7 +212,7 @@ impl<V: Value<Coded = f32>> PlanConversion<V> {
 }
 
 /// The largest of numbers that all warps left, in every lane. For whole warps.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn largest_of_warps<T: Thread>(t: T, numbers: u32) -> u64 {
     let mut largest = 0;
     if t.lane() < WARPS {

@@ -62,7 +62,7 @@ impl Kernel for DecodeMask {
     const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecodeMaskParams) {
         let mask = &params.mask;
         if params.stream.len() < HEADER_WORDS as u64 + 4 * params.entries {
@@ -114,19 +114,19 @@ struct Stored {
 
 impl DecodeMask {
     /// The warp's chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn chunk<T: Thread>(t: T) -> u64 {
         u64::from(t.block_index()) * u64::from(WARPS) + u64::from(t.warp())
     }
 
     /// The lane's part, if it has one.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn part<T: Thread>(t: T) -> u64 {
         Self::chunk(t) * u64::from(CHUNK_PARTS) + u64::from(t.lane())
     }
 
     /// Whether the region has elements of the warp's chunk. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_needed<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
         let part = Self::part(t);
         let exists = t.lane() < CHUNK_PARTS && part < params.mask.grid.chunk_count();
@@ -134,7 +134,7 @@ impl DecodeMask {
     }
 
     /// Reports a fault. For a warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn report<T: Thread>(t: T, params: &DecodeMaskParams, fault: Fault) {
         if t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, fault.to_cell());
@@ -142,7 +142,7 @@ impl DecodeMask {
     }
 
     /// The warp's parts have no elements of classes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_empty<T: Thread>(t: T, params: &DecodeMaskParams) {
         let part = Self::part(t);
         if t.lane() < CHUNK_PARTS && part < params.mask.grid.chunk_count() {
@@ -151,7 +151,7 @@ impl DecodeMask {
     }
 
     /// Whether the records are undamaged, and the first is that of the classes. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_record<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
         let is_sound = records::are_sound(t, params.header, params.records);
         let kind = t.load(params.records, 0);
@@ -159,7 +159,7 @@ impl DecodeMask {
     }
 
     /// The chunk with this entry. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find<T: Thread>(t: T, params: &DecodeMaskParams, number: u64) -> Result<Stored, ChunkFault> {
         let table = params.stream.from(HEADER_WORDS as u64);
         let entry = Entry::from_words(t.load4(table, number), params.split);
@@ -192,7 +192,7 @@ impl DecodeMask {
     }
 
     /// The lane's part of a chunk, which has no bytes if there is no such part. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn parts<T: Thread>(
         t: T,
         params: &DecodeMaskParams,
@@ -232,7 +232,7 @@ impl DecodeMask {
     }
 
     /// Decodes a part. For one lane.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode<T: Thread>(t: T, params: &DecodeMaskParams, number: u64, stored: &Stored) {
         let part = params.mask.part(number);
         let is_needed = stored.of_part != PartForm::Empty && params.region.touches(&part);
@@ -280,7 +280,7 @@ impl DecodeMask {
 
 impl Stored {
     /// A byte of the part, 0 behind its end.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn byte<T: Thread>(&self, t: T, byte: u32) -> u32 {
         if byte < self.bytes {
             let at = self.first + byte;
@@ -300,7 +300,7 @@ struct Bytes<T> {
 }
 
 impl<T: Thread> TakeByte for Bytes<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn take(&mut self) -> u8 {
         let byte = self.stored.byte(self.t, self.next);
         self.next += 1;
@@ -319,7 +319,7 @@ struct Reader<T> {
 }
 
 impl<T: Thread> PartCoder for Reader<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word(&self, plane: u32, word: u32) -> u32 {
         // A decoder needs to know no other plane again.
         match plane {
@@ -328,7 +328,7 @@ impl<T: Thread> PartCoder for Reader<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_word(&mut self, plane: u32, word: u32, bits: u32) {
         if plane == 0 {
             self.of_part.set_word(word, bits);
@@ -336,7 +336,7 @@ impl<T: Thread> PartCoder for Reader<T> {
         self.planes.store(self.t, self.part, plane, word, bits);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code(&mut self, model: u32, _: bool) -> bool {
         let known = self.of_part.model(model);
         let bit = self.decoder.bit(known, &mut self.bytes);

@@ -39,7 +39,7 @@ impl Kernel for EncodeMask {
     const SHARED_WORDS: u32 = Scratch::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &EncodeMaskParams) {
         let mask = &params.mask;
         let chunk = u64::from(t.block_index()) * u64::from(WARPS) + u64::from(t.warp());
@@ -71,7 +71,7 @@ impl Kernel for EncodeMask {
 
 impl EncodeMask {
     /// Copies plane 0 of the parts of a chunk. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fetch_planes<T: Thread>(t: T, params: &EncodeMaskParams, chunk: u64) {
         let parts = params.mask.parts(chunk);
         for lane in 0..t.opaque(CHUNK_PARTS) {
@@ -89,7 +89,7 @@ impl EncodeMask {
     }
 
     /// Codes a part; its form. For one lane.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code<T: Thread>(t: T, params: &EncodeMaskParams, part: u64, of: PartBox) -> PartForm {
         let planes = &params.planes;
         if t.load_own(params.heads, part) == 0 {
@@ -142,7 +142,7 @@ struct Bytes<T> {
 }
 
 impl<T: Thread> PutByte for Bytes<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn put(&mut self, byte: u8) {
         self.word |= u32::from(byte) << (8 * (self.count % 4));
         self.count += 1;
@@ -157,7 +157,7 @@ impl<T: Thread> PutByte for Bytes<T> {
 }
 
 impl<T: Thread> Bytes<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store(&self, at: u32) {
         if at < self.room {
             self.t.store(self.words, u64::from(at), self.word);
@@ -165,7 +165,7 @@ impl<T: Thread> Bytes<T> {
     }
 
     /// Writes the rest; the length without zero bytes at the end.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn finish(&self) -> u32 {
         if !self.count.is_multiple_of(4) {
             self.store(self.count / 4);
@@ -185,7 +185,7 @@ struct Writer<T> {
 }
 
 impl<T: Thread> PartCoder for Writer<T> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word(&self, plane: u32, word: u32) -> u32 {
         match plane {
             0 => self.of_part.word(word),
@@ -193,10 +193,10 @@ impl<T: Thread> PartCoder for Writer<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_word(&mut self, _: u32, _: u32, _: u32) {}
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code(&mut self, model: u32, bit: bool) -> bool {
         let known = self.of_part.model(model);
         self.encoder.put_bit(known, bit, &mut self.coded);

@@ -48,22 +48,22 @@ trait Team {
 struct Launch;
 
 impl Team for Launch {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn warp<T: Thread>(t: T) -> u64 {
         u64::from(t.block_index()) * u64::from(THREADS / WARP) + u64::from(t.warp())
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn warps<T: Thread>(t: T) -> u64 {
         u64::from(t.block_count()) * u64::from(THREADS / WARP)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn value<T: Thread, E: Element>(t: T, cells: &Cells, cell: u64) -> E {
         load_element(t, cells.values, cell)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32 {
         t.load(cells.holes, word)
     }
@@ -71,19 +71,19 @@ impl Team for Launch {
 
 impl Cells {
     /// Whether there are holes, by an earlier launch.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_holes<T: Thread>(&self, t: T) -> bool {
         t.load_u64(self.count, 0) > 0
     }
 
     /// Words of the bits.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn words(&self) -> u64 {
         self.level.cells().div_ceil(WORD as u64)
     }
 
     /// Calls `with` with each hole of this thread's share, and its position.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn for_holes<T: Thread, M: Team>(&self, t: T, with: impl Fn(u64, [u64; 3])) {
         let mut word = M::warp(t);
         while word < self.words() {
@@ -96,7 +96,7 @@ impl Cells {
     }
 
     /// Computes these cells from those of the finer level, and finds the holes. Returns how many this warp has found.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn pull<T: Thread, E: Element, M: Team>(&self, t: T, finer: &Self) -> u32 {
         let mut count = 0;
         let mut word = M::warp(t);
@@ -116,7 +116,7 @@ impl Cells {
     }
 
     /// Sets a word of the holes, and returns their number. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_holes<T: Thread>(&self, t: T, word: u64, is_hole: bool) -> u32 {
         let holes = t.ballot(is_hole);
         if t.lane() == 0 {
@@ -126,7 +126,7 @@ impl Cells {
     }
 
     /// Adds the holes that this warp has found.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn add_count<T: Thread>(&self, t: T, count: u32) {
         if t.lane() == 0 && count > 0 {
             t.atomic_add(self.count, 0, u64::from(count));
@@ -134,7 +134,7 @@ impl Cells {
     }
 
     /// Gives the holes values from those of the coarser level, which has no cells if there is none.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn push<T: Thread, E: Element, M: Team>(&self, t: T, coarser: &Self) {
         self.for_holes::<T, M>(t, |cell, at| {
             let value = match coarser.level.cells() {
@@ -146,7 +146,7 @@ impl Cells {
     }
 
     /// Sets the holes of a colour to the means of their neighbours.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sweep<T: Thread, E: Element, M: Team>(&self, t: T, colour: u32) {
         self.for_holes::<T, M>(t, |cell, at| {
             if Level::has_colour(at, colour) {
@@ -185,7 +185,7 @@ impl<E: Element> Kernel for FindHoles<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FindHolesParams) {
         if t.load_u64(params.any_holes, 0) == 0 {
             return;
@@ -211,7 +211,7 @@ impl<E: Element> Kernel for FindHoles<E> {
 }
 
 impl<E: Element> FindHoles<E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_deep<T: Thread>(t: T, params: &FindHolesParams, cell: u64) -> bool {
         let cells = &params.cells;
         let at = cells.level.position(cell);
@@ -245,7 +245,7 @@ impl<E: Element> Kernel for Pull<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &LevelsParams) {
         let LevelsParams { finer, coarser } = params;
         if finer.has_holes(t) {
@@ -267,7 +267,7 @@ impl<E: Element> Kernel for Push<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &LevelsParams) {
         let LevelsParams { finer, coarser } = params;
         if finer.has_holes(t) {
@@ -298,7 +298,7 @@ impl<E: Element> Kernel for Sweep<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &SweepParams) {
         let cells = &params.cells;
         if cells.has_holes(t) {
@@ -327,7 +327,7 @@ impl<E: Element> Kernel for Reopen<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ReopenParams) {
         let cells = &params.cells;
         if cells.has_holes(t) {

@@ -77,7 +77,7 @@ impl Kernel for PlaceMask {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PlaceMaskParams) {
         let chunk = u64::from(t.block_index());
         // 1. The places of the parts in the chunk.
@@ -137,7 +137,7 @@ impl Kernel for PlaceMask {
 
 impl PlaceMask {
     /// Finds heads and starts of the chunk's parts. For one thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_parts<T: Thread>(t: T, params: &PlaceMaskParams, chunk: u64) {
         let mut start = HEADS_BYTES;
         for i in 0..t.opaque(CHUNK_PARTS) {
@@ -155,7 +155,7 @@ impl PlaceMask {
     }
 
     /// Whether any part of the chunk has elements of classes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_parts<T: Thread>(t: T) -> bool {
         let mut heads = 0;
         for i in 0..t.opaque(CHUNK_PARTS) {
@@ -165,7 +165,7 @@ impl PlaceMask {
     }
 
     /// A word of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(t: T, params: &PlaceMaskParams, chunk: u64, word: u32) -> u32 {
         if word < HEADS_BYTES / 4 {
             let [low, high] = [0, 1].map(|i| SHARED.0.heads.load(t, 2 * word + i));
@@ -186,7 +186,7 @@ impl PlaceMask {
     }
 
     /// A byte of part `i` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn byte<T: Thread>(t: T, params: &PlaceMaskParams, part: u64, i: u32, byte: u32) -> u32 {
         let planes = &params.planes;
         let form = PartForm::from_head(SHARED.0.heads.load(t, i) as u16);

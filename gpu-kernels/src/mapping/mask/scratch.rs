@@ -43,14 +43,14 @@ pub(super) struct OfPart<T> {
 
 impl<T: Thread> OfPart<T> {
     /// Those of lane `lane` of this warp, one of the first [`CHUNK_PARTS`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn new(t: T, lane: u32) -> Self {
         let lane = t.warp() * CHUNK_PARTS + lane;
         Self { t, lane }
     }
 
     /// Makes the models those before the first bit.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn reset_models(self) {
         for model in 0..self.t.opaque(MODELS) {
             self.set_model(model, Model(NEW_MODEL));
@@ -58,26 +58,26 @@ impl<T: Thread> OfPart<T> {
     }
 
     /// A model.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn model(self, model: u32) -> Model {
         Model((Scratch::SHARED.0.models).load(self.t, model * LANES + self.lane))
     }
 
     /// Sets a model.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn set_model(self, number: u32, model: Model) {
         let at = number * LANES + self.lane;
         (Scratch::SHARED.0.models).store(self.t, at, model.0);
     }
 
     /// A word of plane 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn word(self, word: u32) -> u32 {
         (Scratch::SHARED.0.plane).load(self.t, word * LANES + self.lane)
     }
 
     /// Sets a word of plane 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn set_word(self, word: u32, bits: u32) {
         (Scratch::SHARED.0.plane).store(self.t, word * LANES + self.lane, bits);
     }

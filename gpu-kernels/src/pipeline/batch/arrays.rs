@@ -34,7 +34,7 @@ pub struct OneArray {
 
 impl Arrays {
     /// The array of this thread block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn own<T: Thread>(&self, t: T) -> OneArray {
         let index = u64::from(t.block_index());
         OneArray {
@@ -48,7 +48,7 @@ impl Arrays {
 
 impl OneArray {
     /// Whether both addresses are those of 16-byte units.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn is_aligned(&self) -> bool {
         (self.input | self.output).is_multiple_of(16)
     }

@@ -92,7 +92,7 @@ impl ArrayCells {
     const START: u32 = 8;
     const COUNT: u32 = 9;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn elements<T: Thread>(self, t: T) -> u64 {
         self.0.load(t, Self::ELEMENTS)
     }
@@ -102,51 +102,51 @@ impl<E: Element> FieldOf<E> for ArrayCells {
     type Source = View<u32>;
     type Map = Infallible;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn source<T: Thread>(&self, t: T) -> View<u32> {
         let words = self.elements(t) * E::WORDS as u64;
         // SAFETY: the launch promises so many elements there.
         unsafe { View::at(self.0.load(t, Self::INPUT), words) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(&self, _: T) -> Option<Infallible> {
         None
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stream<T: Thread>(&self, t: T) -> View<u32> {
         let bytes = self.0.load(t, Self::STREAM_BYTES);
         // SAFETY: the launch promises so many bytes there.
         unsafe { View::at(self.0.load(t, Self::STREAM), bytes / 4) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn entries<T: Thread>(&self, t: T) -> u64 {
         Grid::line(self.elements(t)).chunk_count()
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         Quantizer::from_bits(from_fn(|i| self.0.load(t, Self::QUANTIZER + i as u32)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn identity<T: Thread>(&self, t: T) -> Identity {
         Identity(self.0.load(t, Self::IDENTITY))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn grid(&self) -> &Grid {
         const { &Grid::line(0) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_holes(&self) -> bool {
         false
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn steps(&self) -> &UnitSteps {
         const { &UnitSteps::NONE }
     }
@@ -162,7 +162,7 @@ impl<E: Element, C: StaticCodec> Kernel for CompressBatch<E, C> {
     // With four blocks, threads would spill what the compiler computes once for all chunks.
     const RESIDENT_BLOCKS: u32 = 3;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &CompressBatchParams) {
         let BatchScratch {
             chunk: scratch,
@@ -190,7 +190,7 @@ impl<E: Element, C: StaticCodec> Kernel for CompressBatch<E, C> {
 
 impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     /// Leaves the block's array in shared memory, for the first thread; whether it can be compressed.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn open<T: Thread>(t: T, params: &CompressBatchParams, array: ArrayCells) -> bool {
         let own = params.arrays.own(t);
         let most = max_line_bytes(own.input_size, E::BYTES as u64);
@@ -218,7 +218,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     }
 
     /// Leaves quantiser and identity in shared memory. Ends with a barrier.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn resolve<T: Thread>(
         t: T,
         params: &CompressBatchParams,
@@ -248,7 +248,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     }
 
     /// The extremes of the array, in the first warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn extremes<T: Thread>(t: T, array: ArrayCells, extremes: Shared<u64>) -> [u64; 2] {
         const WARPS: u32 = CHUNK_WARPS as u32;
         let (thread, threads) = (u64::from(t.thread_index()), u64::from(CHUNK_THREADS));
@@ -275,7 +275,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     }
 
     /// Codes a chunk behind those before. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn chunk<T: Thread>(t: T, array: ArrayCells, scratch: Scratch<E>, number: u64) {
         let grid = Grid::line(array.elements(t));
         let taken: TakenChunk<_, E, Line> =
@@ -301,7 +301,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     }
 
     /// Sends for a whole chunk, 32 elements a thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(t: T, array: ArrayCells, number: u64) {
         let input = FieldOf::<E>::source(&array, t);
         let element = number * CHUNK as u64 + (t.thread_index() * GROUP as u32) as u64;
@@ -311,7 +311,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
     }
 
     /// Writes the header, and the length of the stream. For one thread, after all chunks.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn close<T: Thread>(t: T, params: &CompressBatchParams, array: ArrayCells) {
         let payload_bytes = array.0.load(t, ArrayCells::START);
         let length = Self::length(t, array);
@@ -329,7 +329,7 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
         t.store_u64(params.sizes, u64::from(t.block_index()), bytes);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn length<T: Thread>(t: T, array: ArrayCells) -> LineLength {
         LineLength {
             elements: array.elements(t),

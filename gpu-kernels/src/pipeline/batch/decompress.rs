@@ -72,7 +72,7 @@ impl StreamCells {
     const NUMBER: u32 = 6;
     const COUNT: u32 = 7;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn elements<T: Thread>(self, t: T) -> u64 {
         self.0.load(t, Self::ELEMENTS)
     }
@@ -86,7 +86,7 @@ struct ChunkOf<'a> {
 }
 
 impl StreamOf for ChunkOf<'_> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stream<T: Thread>(&self, t: T) -> View<u32> {
         let cells = self.stream.0;
         let bytes = cells.load(t, StreamCells::STREAM_BYTES);
@@ -94,27 +94,27 @@ impl StreamOf for ChunkOf<'_> {
         unsafe { View::at(cells.load(t, StreamCells::STREAM), bytes / 4) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn header<T: Thread>(&self, t: T) -> View<u32> {
         self.stream(t)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn entries<T: Thread>(&self, t: T) -> u64 {
         Grid::line(self.stream.elements(t)).chunk_count()
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number_again<T: Thread, S: StaticShape>(&self, t: T) -> u64 {
         self.stream.0.load(t, StreamCells::NUMBER)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn verifies(&self) -> bool {
         self.params.verify != 0
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn report<T: Thread>(&self, t: T, fault: Fault) {
         let known = self.stream.0.load(t, StreamCells::FAULT);
         let fault = known.max(fault.to_cell());
@@ -132,7 +132,7 @@ impl<E: Element> Kernel for DecompressBatch<E> {
     // With four blocks, threads would spill what the compiler computes once for all chunks.
     const RESIDENT_BLOCKS: u32 = 3;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecompressBatchParams) {
         let BatchScratch {
             chunk: scratch,
@@ -162,7 +162,7 @@ impl<E: Element> Kernel for DecompressBatch<E> {
 impl<E: Element> DecompressBatch<E> {
     /// Leaves the block's stream in shared memory; nothing if it is not that of a line of the expected length. For the
     /// whole block. Ends with a barrier.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn open<T: Thread>(t: T, params: &DecompressBatchParams, stream: StreamCells) -> Option<()> {
         let own = params.arrays.own(t);
         // SAFETY: the launch promises so many bytes there.
@@ -198,7 +198,7 @@ impl<E: Element> DecompressBatch<E> {
     }
 
     /// Writes the fault, a cell that only the first thread needs to know.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn close<T: Thread>(t: T, params: &DecompressBatchParams, fault: u64) {
         if t.thread_index() == 0 {
             t.store_u64(params.faults, u64::from(t.block_index()), fault);
@@ -207,7 +207,7 @@ impl<E: Element> DecompressBatch<E> {
 
     /// Sends for the start of a stream, 128 bytes a thread: the header, the table and the first chunks would wait for
     /// memory one after the other.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(t: T, stream: View<u32>) {
         let word = u64::from(t.thread_index()) * 32;
         if word < stream.len() {
@@ -216,7 +216,7 @@ impl<E: Element> DecompressBatch<E> {
     }
 
     /// Decodes a chunk. For the whole block, which may then overwrite its shared memory.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn chunk<T: Thread>(t: T, of: ChunkOf<'_>, scratch: Scratch<E>) {
         let number = of.number_again::<T, Line>(t);
         let chunk = || {

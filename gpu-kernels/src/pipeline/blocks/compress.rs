@@ -65,7 +65,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
     const SHARED_WORDS: u32 = Scratch::<E>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &CompressParams) {
         Self::field(t, params);
     }
@@ -73,7 +73,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for Compress<E, C, S> {
 
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// Compresses a field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn field<T: Thread, P: WholeField<E>>(t: T, field: &P) {
         let shared = Scratch::<E>::SHARED.0;
         // 1. Take a chunk, and bring its elements in.
@@ -107,7 +107,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 /// it, so that it is a constant from the start: otherwise kernels of planes and cubes spill registers.
 impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn code<T: Thread, F: FieldOf<E>>(
         t: T,
         taken: &TakenChunk<F, E, S>,
@@ -132,14 +132,14 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     }
 
     /// The sums of the bytes of bodies and, from bit 16 on, of exceptions. There is one barrier inside.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn positions<T: Thread>(t: T, coded: &Coded, shared: Scratch<E>) -> BlockSum {
         let sizes = coded.own_bytes::<T, S>(t) | coded.mask.count_ones() << 16;
         block_sum::<T, CHUNK_WARPS>(t, sizes, shared.body_sums)
     }
 
     /// The chunk's form and length, and the positions of its parts.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn plan<T: Thread, F: FieldOf<E>>(
         t: T,
         taken: &TakenChunk<F, E, S>,
@@ -160,7 +160,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     }
 
     /// Builds the chunk's image where the elements were, behind a barrier.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn build<T: Thread, F: FieldOf<E>>(
         t: T,
         taken: &TakenChunk<F, E, S>,
@@ -184,7 +184,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 
     /// The sum of all threads' parts of the checksum, for one thread, which does something `with` it. There is one
     /// barrier inside.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn add_up<T: Thread>(t: T, sum: u64, shared: Scratch<E>, with: impl FnOnce(u64)) {
         store_warp_sum_u64(t, sum, shared.checksums);
         t.barrier();
@@ -198,7 +198,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
 
     /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
     /// that have any. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sections<T: Thread, F: FieldOf<E>>(
         t: T,
         taken: &TakenChunk<F, E, S>,
@@ -224,7 +224,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     }
 
     /// Writes this thread's part of a coded chunk's image.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_image<T: Thread, F: FieldOf<E>>(
         t: T,
         taken: &TakenChunk<F, E, S>,
@@ -298,7 +298,7 @@ pub(crate) struct Coded {
 
 impl Coded {
     /// The bytes of its block's body, which the block's first group counts.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn own_bytes<T: Thread, S: StaticShape>(&self, t: T) -> u32 {
         if is_first::<T, S>(t) {
             self.rate.body_bytes(groups::<S>())
@@ -309,14 +309,14 @@ impl Coded {
 }
 
 /// Whether this thread has the first group of its block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn is_first<T: Thread, S: StaticShape>(t: T) -> bool {
     t.lane().is_multiple_of(groups::<S>())
 }
 
 /// Codes, each with `bias` on top, to differences, in which it cancels; the initial code of a layer, else
 /// 0. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn predict_forward<T: Thread, S: StaticShape>(
     t: T,
     codec: BlockCodec,
@@ -358,7 +358,7 @@ fn predict_forward<T: Thread, S: StaticShape>(
 }
 
 /// The first magnitude of this thread's block, and all others or-ed together. For whole warps.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn first_and_others<T: Thread, S: StaticShape>(t: T, group: &SignedGroup) -> (u32, u32) {
     let (mut first, mut others) = group.first_and_others();
     if groups::<S>() == 2 {

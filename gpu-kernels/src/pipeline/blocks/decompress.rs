@@ -84,7 +84,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
     const SHARED_WORDS: u32 = Scratch::<E>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecompressParams) {
         // 1. Find the chunk in the table.
         let Some(stored) = Self::find(t, params) else {
@@ -108,7 +108,7 @@ impl<E: Element, S: StaticShape> Kernel for Decompress<E, S> {
 
 impl<E: Element, S: StaticShape> Decompress<E, S> {
     /// Where the elements of a chunk are; if the chunk is wrong, they are zeros, and its fault is reported.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read<T: Thread>(t: T, stored: &StoredChunk<&DecompressParams, E, S>) -> Words {
         match stored.read(t) {
             Ok(words) => words,
@@ -121,7 +121,7 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
 
     /// This block's chunk; none if the stream ends before its payload, or if no part of the chunk is to be decoded. The
     /// chunk has no words if its position or length is impossible.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find<T: Thread>(
         t: T,
         params: &DecompressParams,
@@ -154,14 +154,14 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
     }
 
     /// The chunk, computed a second time, so that it needs no registers in between.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn chunk_again<T: Thread>(t: T, params: &DecompressParams) -> ChunkBox {
         let at = chunk_position::<S>(t.opaque(t.block_index()), params);
         params.grid.chunk_at(at)
     }
 
     /// Whether the region has any of the chunk's elements. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_asked_for<T: Thread>(t: T, params: &DecompressParams, chunk: &ChunkBox) -> bool {
         let region = &params.region;
         if !matches!(S::SHAPE, Shape::Line) || region.is_line() {
@@ -176,7 +176,7 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
     }
 
     /// The output for the chunk's elements.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn output<'a, D: Destination>(
         params: &'a DecompressParams,
         output: D,
@@ -196,7 +196,7 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
     }
 
     /// Reports a header that is not the expected one, once.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn refuse<T: Thread>(t: T, params: &DecompressParams) {
         if t.thread_index() == 0 {
             (&params).report(t, Fault::Header);
@@ -209,14 +209,14 @@ impl<E: Element, S: StaticShape> Decompress<E, S> {
 struct Power;
 
 impl<E: Element> Map<E> for Power {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn element(self, coded: E) -> E {
         logarithm::from_coded(coded)
     }
 }
 
 /// Whether the header has its checksum. For one warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn header_is_sound<T: Thread>(t: T, word: impl Fn(usize) -> u32) -> bool {
     let mut sum = 0u64;
     let mut at = t.lane();

@@ -34,12 +34,12 @@ pub trait Destination: Copy {
 
 /// The elements as they are.
 impl Destination for View<u32> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_unit<T: Thread>(self, t: T, number: u64, words: [u32; 4]) {
         t.store4(self, number, words);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_word<T: Thread>(self, t: T, at: u64, word: u32) {
         t.store(self, at, word);
     }
@@ -47,12 +47,12 @@ impl Destination for View<u32> {
 
 /// The low halves of the words of elements.
 impl Destination for Shorts {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_unit<T: Thread>(self, t: T, number: u64, words: [u32; 4]) {
         Self::set_unit(self, t, number, words);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set_word<T: Thread>(self, t: T, at: u64, word: u32) {
         self.set_value(t, at, word);
     }
@@ -72,7 +72,7 @@ impl<E: Element> Held<E> {
     const WORDS: u32 = E::WORDS as u32;
 
     /// One word, which has this number in the order of slots, and this one in that of rows.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(&self, t: T, words: Words, slot: u32, raster: u32) -> u32 {
         match words {
             Words::Staged => self.elements.load_word(t, slot),
@@ -83,7 +83,7 @@ impl<E: Element> Held<E> {
     }
 
     /// The four words of a unit, which has its first word here in the staged chunk, and here in the image.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(&self, t: T, words: Words, staged: u32, raster: u32) -> [u32; 4] {
         match words {
             Words::Staged => self.elements.load_unit(t, staged),
@@ -95,7 +95,7 @@ impl<E: Element> Held<E> {
 
     /// Replaces each of the first `elements` elements; where they are then. For the whole block, all threads of which can
     /// read the image; ends so that threads may read their own rows, in planes and cubes all.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn map<T: Thread, S: StaticShape>(
         &self,
         t: T,
@@ -136,7 +136,7 @@ impl<E: Element> Held<E> {
 
     /// Writes a whole chunk of a line from this 16-byte unit of the output on. For the whole block; threads must be
     /// done with their warp's rows.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_units<T: Thread>(
         &self,
         t: T,
@@ -152,7 +152,7 @@ impl<E: Element> Held<E> {
 
     /// Writes a chunk of a line of which all elements are asked for, the first of which is this one of the output. As
     /// `Held::write_units`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn write_line<T: Thread>(&self, t: T, words: Words, output: View<u32>, chunk: &ChunkBox) {
         let first_word = chunk.origin[2] * u64::from(Self::WORDS);
         if chunk.elements() == CHUNK as u32 {
@@ -191,7 +191,7 @@ impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
 
     /// Writes the chunk's elements that lie in the region. For the whole block; threads must be done with
     /// their warp's rows, in planes and cubes with all.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn write<T: Thread>(&self, t: T, words: Words) {
         if matches!(S::SHAPE, Shape::Line) {
             self.write_line(t, words);
@@ -200,7 +200,7 @@ impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_line<T: Thread>(&self, t: T, words: Words) {
         let (first, elements) = (self.chunk.origin[2], self.chunk.elements());
         let holds = self.region.holds_run(first, first + CHUNK as u64 - 1);
@@ -227,7 +227,7 @@ impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_box<T: Thread>(&self, t: T, words: Words) {
         let unit = StagedChunk::<E>::UNIT_ELEMENTS;
         let walk = BoxWalk::new(S::SHAPE, self.grid, self.chunk);
@@ -276,7 +276,7 @@ impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
     }
 
     /// Units of a whole chunk, all of which are in the requested part.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_whole<T: Thread>(&self, t: T, walk: &BoxWalk<'_>, words: Words) {
         let unit = StagedChunk::<E>::UNIT_ELEMENTS;
         let first = walk.at(t.thread_index() * unit as u32);
@@ -291,7 +291,7 @@ impl<E: Element, S: StaticShape, D: Destination> Output<'_, E, S, D> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(&self, t: T, position: u64, word: u32, value: u32) {
         let at = (self.first + position) * u64::from(Self::WORDS) + u64::from(word);
         self.output.set_word(t, at, value);

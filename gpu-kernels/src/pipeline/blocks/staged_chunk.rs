@@ -50,7 +50,7 @@ impl<E: Element> StagedChunk<E> {
     pub const UNIT_ELEMENTS: usize = UNIT_WORDS as usize / E::WORDS;
 
     /// The first word of unit number `unit` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn unit_word(unit: u32) -> u32 {
         let row = unit / Self::ROW_UNITS as u32;
         UNIT_WORDS * (unit ^ (row % 8))
@@ -61,7 +61,7 @@ impl<E: Element> StagedChunk<E> {
     ///
     /// [`StagedChunk::unit_word`] of two numbers without common bits is the exclusive-or of the words of both. For the
     /// bits that the permutation does not change it is a sum, which costs nothing in an address.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn warp_word(first_word: u32, steps: u32) -> u32 {
         const PERMUTED: u32 = 8 * UNIT_WORDS - 1;
         let word = Self::unit_word(steps * WARP);
@@ -69,13 +69,13 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// The position of word number `word` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn word(word: u32) -> u32 {
         Self::unit_word(word / UNIT_WORDS) + word % UNIT_WORDS
     }
 
     /// Brings this warp's rows in, `load` giving the units of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn fill<T: Thread>(self, t: T, load: impl Fn(u32) -> [u32; 4]) {
         let first = t.warp() * Self::WARP_UNITS + t.lane();
         let first_word = Self::unit_word(first);
@@ -91,7 +91,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Brings the first `words` words in, `load` giving the words of the chunk; zeros elsewhere.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn fill_part<T: Thread>(self, t: T, words: u32, load: impl Fn(u32) -> u32) {
         let per_warp = Self::WARP_UNITS * UNIT_WORDS;
         let first = t.warp() * per_warp;
@@ -104,7 +104,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Zeros all of it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn clear<T: Thread>(self, t: T) {
         let mut unit = t.thread_index();
         while unit < Self::WORDS / UNIT_WORDS {
@@ -115,7 +115,7 @@ impl<E: Element> StagedChunk<E> {
 
     /// Brings the elements of a box in, to their slots; leaves all else as it is. For the whole block,
     /// which must meet at a barrier before it reads them.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn fill_box<T: Thread>(
         self,
         t: T,
@@ -133,7 +133,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Units of a box that is whole.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill_whole<T: Thread>(
         self,
         t: T,
@@ -156,14 +156,14 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// The first word of the unit at these coordinates of a whole box.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn first_word(walk: &BoxWalk<'_>, at: [u32; 3]) -> u32 {
         let slot = whole_slot(walk.shape, walk.grid, at);
         Self::unit_word(slot / Self::UNIT_ELEMENTS as u32)
     }
 
     /// Units of a box whose rows consist of units.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill_units<T: Thread>(self, t: T, walk: &BoxWalk<'_>, source: impl Source<E>) {
         for number in 0..t.opaque(Self::ROW_UNITS as u32) {
             let unit = number * CHUNK_THREADS + t.thread_index();
@@ -177,7 +177,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Words of any box.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill_words<T: Thread>(self, t: T, walk: &BoxWalk<'_>, source: impl Source<E>) {
         let words = E::WORDS as u32;
         let mut number = t.thread_index();
@@ -192,7 +192,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Gives each element of this thread's row to `take`, with its number.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn for_row<T: Thread>(self, t: T, mut take: impl FnMut(usize, E)) {
         for unit in 0..Self::ROW_UNITS {
             let at = t.thread_index() * Self::ROW_UNITS as u32 + unit as u32;
@@ -210,7 +210,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Sets each element of this thread's row to the result of `give` for its number.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn set_row<T: Thread>(self, t: T, mut give: impl FnMut(usize) -> E) {
         for unit in 0..Self::ROW_UNITS {
             let mut words = [0; 4];
@@ -227,7 +227,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Replaces each element of this thread's row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn map_row<T: Thread>(self, t: T, map: impl Map<E>) {
         for unit in 0..t.opaque(Self::ROW_UNITS as u32) {
             let first_word = Self::unit_word(t.thread_index() * Self::ROW_UNITS as u32 + unit);
@@ -237,7 +237,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Element number `element` of the chunk, wherever it lies.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn get<T: Thread>(self, t: T, element: u32) -> E {
         let word = element * E::WORDS as u32;
         let high = if E::WORDS == 2 {
@@ -249,25 +249,25 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Word number `word` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load_word<T: Thread>(self, t: T, word: u32) -> u32 {
         self.memory.load(t, Self::word(word))
     }
 
     /// Sets word number `word` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store_word<T: Thread>(self, t: T, word: u32, value: u32) {
         self.memory.store(t, Self::word(word), value);
     }
 
     /// The unit whose first word this is: see [`StagedChunk::unit_word`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load_unit<T: Thread>(self, t: T, first_word: u32) -> [u32; 4] {
         self.memory.load4(t, first_word)
     }
 
     /// Gives this warp's units to `take`: their numbers and first words.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn for_units<T: Thread>(t: T, mut take: impl FnMut(u32, u32)) {
         let first = t.warp() * Self::WARP_UNITS + t.lane();
         let first_word = Self::unit_word(first);
@@ -277,7 +277,7 @@ impl<E: Element> StagedChunk<E> {
     }
 
     /// Gives this warp's words below `words`, by their numbers, to `take`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn for_words<T: Thread>(t: T, words: u32, mut take: impl FnMut(u32)) {
         let per_warp = Self::WARP_UNITS * UNIT_WORDS;
         let first = t.warp() * per_warp;
@@ -337,7 +337,7 @@ impl UnitSteps {
 }
 
 /// The coordinates of position number `index` of a whole chunk.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
     let [_, y_bits, x_bits] = grid.tile();
     let row = index >> x_bits;
@@ -349,7 +349,7 @@ pub(crate) fn coordinates(grid: &Grid, index: u32) -> [u32; 3] {
 }
 
 /// The slot of a position of a whole chunk, whose edges are powers of two.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn whole_slot(shape: Shape, grid: &Grid, at: [u32; 3]) -> u32 {
     let (tile, edge) = (grid.tile(), shape.extents().map(u32::ilog2));
     let (mut block, mut position) = (0, 0);
@@ -371,7 +371,7 @@ pub struct BoxWalk<'a> {
 
 impl<'a> BoxWalk<'a> {
     /// The positions of a chunk of a grid.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(shape: Shape, grid: &'a Grid, chunk: &'a ChunkBox) -> Self {
         Self {
             shape,
@@ -383,51 +383,51 @@ impl<'a> BoxWalk<'a> {
 
     /// Whether the field's rows consist of whole units of so many elements; then all that begin in the
     /// chunk also end in it, and lie aligned in memory.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn has_whole_units(&self, unit: usize) -> bool {
         self.grid.lengths()[2].is_multiple_of(unit as u64)
     }
 
     /// Whether the chunk has all positions.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn is_whole(&self) -> bool {
         self.chunk.elements() == CHUNK as u32
     }
 
     /// The coordinates of position number `index`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn at(&self, index: u32) -> [u32; 3] {
         coordinates(self.grid, index)
     }
 
     /// Whether the chunk has an element there.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn is_inside(&self, at: [u32; 3]) -> bool {
         let [depth, height, width] = self.chunk.extents;
         (at[0] < depth) & (at[1] < height) & (at[2] < width)
     }
 
     /// The number of the element there in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn flat(&self, at: [u32; 3]) -> u64 {
         self.grid.flat(self.in_field(at))
     }
 
     /// The coordinates in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn in_field(&self, at: [u32; 3]) -> [u64; 3] {
         core::array::from_fn(|i| self.chunk.origin[i] + u64::from(at[i]))
     }
 
     /// The number of the element there in the chunk, row by row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn raster(&self, at: [u32; 3]) -> u32 {
         let [_, height, width] = self.chunk.extents;
         (at[0] * height + at[1]) * width + at[2]
     }
 
     /// The coordinates of an element by its number in the chunk, row by row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_raster(&self, number: u32) -> [u32; 3] {
         let [_, height, width] = self.chunk.extents.map(|extent| extent.max(1));
         let row = number / width;
@@ -435,7 +435,7 @@ impl<'a> BoxWalk<'a> {
     }
 
     /// The slot of the element there.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn slot(&self, at: [u32; 3]) -> u32 {
         let edge = self.shape.extents();
         let [_, rows, columns] = self.blocks;
@@ -445,7 +445,7 @@ impl<'a> BoxWalk<'a> {
     }
 
     /// The coordinates of a slot of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_slot(&self, slot: u32) -> [u32; 3] {
         let elements = self.shape.elements() as u32;
         let position = slot % elements;

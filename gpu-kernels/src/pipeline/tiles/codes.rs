@@ -26,7 +26,7 @@ const _: () = assert!(ROOM_WORDS.is_multiple_of(32));
 pub const REGION_WORDS: u64 = RUN_WORDS + ROOM_WORDS;
 
 /// The first word of a tile's codes, the tile being that of this number from the run `first_run` on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn first_word(first_run: u64, tile: u64) -> u64 {
     (first_run + tile / RUN_TILES as u64) * REGION_WORDS + tile % RUN_TILES as u64 * TILE_WORDS
 }

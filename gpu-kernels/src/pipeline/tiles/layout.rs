@@ -32,19 +32,19 @@ pub const fn words_of_runs(runs: u64) -> u64 {
 }
 
 /// The region of a run, from its first code on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn region(regions: View<u32>, run: u64) -> View<u32> {
     regions.from(run * REGION_WORDS)
 }
 
 /// The marks of a tile, given by its number from the first tile of all runs on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn marks(regions: View<u32>, tiling: &Tiling, tile: u64) -> View<u32> {
     regions.from(tiling.runs() * REGION_WORDS + tile * u64::from(STEPS))
 }
 
 /// The number, from a chunk's first code on, of the first half word behind its last word.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn words_end_half(runs: u32) -> u32 {
     2 * REGION_WORDS as u32 * runs
 }

@@ -77,7 +77,7 @@ impl<C: CodedWords> Kernel for Place<C> {
     const SHARED_WORDS: u32 = Self::SHARED.2.words();
     const RESIDENT_BLOCKS: u32 = C::RESIDENT_BLOCKS;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PlaceParams) {
         let (scratch, shared, _) = Self::SHARED;
         let chunk = u64::from(t.block_index());
@@ -165,14 +165,14 @@ pub struct PlacedChunk<'a> {
 
 impl PlacedChunk<'_> {
     /// Writes a word of the image.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store<T: Thread>(&mut self, t: T, at: u32, word: u32) {
         t.store(self.image, u64::from(at), word);
         self.sum = self.sum.wrapping_add(term(at, word));
     }
 
     /// Writes the raw values. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place_values<T: Thread>(&mut self, t: T) {
         if self.record.values == 0 {
             return;
@@ -185,7 +185,7 @@ impl PlacedChunk<'_> {
     }
 
     /// Writes the values of a tile; how many there are. Two steps a thread. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place_tile<T: Thread>(&mut self, t: T, tile: &Tile, number: u32, values_before: u32) -> u32 {
         const STEPS_OF_THREAD: u32 = STEPS / THREADS;
         let first = STEPS_OF_THREAD * t.thread_index();
@@ -213,20 +213,20 @@ impl PlacedChunk<'_> {
     }
 
     /// Whether the statistics kernel has marked values of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_marks<T: Thread>(&self, t: T, number: u32) -> bool {
         let tile = self.number_of(number);
         t.load(self.params.tiles, tile * TILE_WORDS + TILE_RAWS) > 0
     }
 
     /// The number among the tiles of all runs of a tile of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number_of(&self, tile: u32) -> u64 {
         self.params.tiling.first_run(self.chunk) * u64::from(RUN_TILES) + u64::from(tile)
     }
 
     /// The lanes of a step whose values are stored.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn marks<T: Thread>(&self, t: T, tile: &Tile, number: u32, step: u32) -> u32 {
         if self.record.form != Form::Raw {
             let params = self.params;
@@ -244,7 +244,7 @@ impl PlacedChunk<'_> {
     }
 
     /// Writes value number `number` of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place_value<T: Thread>(&mut self, t: T, tile: &Tile, step: u32, lane: u32, number: u32) {
         let words = self.params.element_words;
         let field = if tile.is_coarse {
@@ -264,7 +264,7 @@ impl PlacedChunk<'_> {
     }
 
     /// Writes the chunk's padding.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn place_padding<T: Thread>(&mut self, t: T) {
         let record = &self.record;
         let end = record.values_at + record.values * self.params.element_words;

@@ -37,7 +37,7 @@ pub struct Contents {
 
 impl Contents {
     /// The word that counts those of the frequencies.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn count_at(&self) -> u64 {
         if self.has_parameters != 0 {
             WORDS as u64
@@ -47,14 +47,14 @@ impl Contents {
     }
 
     /// The first word of the frequencies.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn frequencies_at(&self) -> u64 {
         self.count_at() + 1
     }
 
     /// The flags of all levels, if the words of the coefficients depend on them, given a function that reads words of the
     /// parameters.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn flag_bits(&self, word: impl Fn(usize) -> u32) -> u32 {
         match self.fitted {
             FittedKind::Stencils => Words(word).flag_bits(),
@@ -63,13 +63,13 @@ impl Contents {
     }
 
     /// The first word of the coefficients if there are so many words of frequencies.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn coefficients_at(&self, frequencies: u64) -> u64 {
         self.frequencies_at() + frequencies + self.anchor_words
     }
 
     /// The number among the words of all coefficients of those at word `at`; none if there is another word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn coefficient(&self, frequencies: u64, flag_bits: u32, at: u64) -> Option<u64> {
         let from = self.coefficients_at(frequencies);
         let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
@@ -87,7 +87,7 @@ impl Contents {
     }
 
     /// Whether a coefficient may have this word.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn may_be_coefficient(&self, word: u32) -> bool {
         match self.fitted {
             FittedKind::Stencils => f32::from_bits(word).is_finite(),
@@ -96,7 +96,7 @@ impl Contents {
     }
 
     /// All words of a prologue with so many of frequencies and these flags of all levels, padding included.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn words(&self, frequencies: u64, flag_bits: u32) -> u64 {
         let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
         (self.coefficients_at(frequencies) + stored).next_multiple_of(4)
@@ -104,7 +104,7 @@ impl Contents {
 }
 
 /// The frequencies in the payload of a stream.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn frequencies_in(payload: View<u32>, contents: &Contents) -> View<u32> {
     payload.from(contents.frequencies_at())
 }

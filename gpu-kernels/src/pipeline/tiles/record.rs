@@ -43,7 +43,7 @@ impl Record {
     };
 
     /// Of a coded chunk; `element_words` is the size of a value.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn coded(
         words: u32,
         [words_at, values_at]: [u32; 2],
@@ -61,7 +61,7 @@ impl Record {
     }
 
     /// Of a raw chunk, with codes at so many positions.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn raw(positions: u32, element_words: u32) -> Self {
         Self {
             form: Form::Raw,
@@ -72,7 +72,7 @@ impl Record {
     }
 
     /// The shorter of a coded and a raw form of a chunk; the raw one if they are equally long.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn shorter(coded: Self, raw: Self) -> Self {
         if coded.image_words < raw.image_words {
             coded
@@ -82,7 +82,7 @@ impl Record {
     }
 
     /// Publishes the chunk's length, for blocks that look back. For a warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn publish<T: Thread>(&self, t: T, cells: View<u64>, chunk: u64) {
         if t.lane() == 0 {
             let bytes = 4 * u64::from(self.image_words);
@@ -91,7 +91,7 @@ impl Record {
     }
 
     /// Keeps this and, if the chunk has lanes, the state of each. For a warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store<T: Thread>(&self, t: T, records: View<u32>, chunk: u64, state: u32) {
         let record = records.from(chunk * RECORD_WORDS);
         let numbers = [
@@ -111,7 +111,7 @@ impl Record {
     }
 
     /// The record of a chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load<T: Thread>(t: T, records: View<u32>, chunk: u64) -> Self {
         let record = records.from(chunk * RECORD_WORDS);
         let number = |i| t.load(record, i);
@@ -126,7 +126,7 @@ impl Record {
     }
 
     /// The state of this lane in a chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn state<T: Thread>(t: T, records: View<u32>, chunk: u64) -> u32 {
         let at = chunk * RECORD_WORDS + u64::from(NUMBERS + t.lane());
         t.load(records, at)

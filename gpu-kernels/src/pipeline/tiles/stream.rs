@@ -5,19 +5,19 @@ use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_simt::View;
 
 /// The chunk table.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn table(stream: View<u32>) -> View<u32> {
     stream.from(HEADER_WORDS as u64)
 }
 
 /// Whether a stream is long enough for header and table of so many entries.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn has_table(stream: View<u32>, entries: u64) -> bool {
     stream.len() >= HEADER_WORDS as u64 + 4 * entries
 }
 
 /// The payload of a stream of so many entries.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn payload(stream: View<u32>, entries: u64) -> View<u32> {
     stream.from(HEADER_WORDS as u64 + 4 * entries)
 }

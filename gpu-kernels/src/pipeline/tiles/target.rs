@@ -79,7 +79,7 @@ pub struct Image {
 
 impl Image {
     /// A thread's part of the checksum: that of every `step`th word from `first` on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn checksum_part<T: Thread>(&self, t: T, first: u32, step: u32) -> u64 {
         let (mut sum, mut first) = (0u64, first);
         while first < self.words {
@@ -94,7 +94,7 @@ impl Image {
     }
 
     /// A word, or 0 behind the end.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn word<T: Thread>(&self, t: T, at: u32) -> u32 {
         if at < self.words {
             t.load(self.view, u64::from(at))
@@ -106,7 +106,7 @@ impl Image {
 
 impl<'a, S: StaticShape> Target<'a, S> {
     /// A chunk; of its quads this warp has every `share[1]`th from number `share[0]` on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(params: &'a DecodeParams, chunk: u64, share: [u32; 2]) -> Self {
         Self {
             params,
@@ -119,14 +119,14 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// The seed of the chunk's checksum.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn seed<T: Thread>(&self, t: T, form: u32) -> u64 {
         let summary = Summary::from_words(|word| t.load(self.params.header, word as u64));
         summary.identity.seed(FIRST_ENTRY + self.chunk, form)
     }
 
     /// The chunk's table entry, and its bytes if their position is possible. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn find<T: Thread>(&self, t: T) -> Result<(Entry, Image), ChunkFault> {
         let (stream, entries) = (self.params.stream, self.params.entries);
         let payload = payload(stream, entries);
@@ -152,7 +152,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Words of the raw form, the longest that there is.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn raw_words<T: Thread>(&self, t: T) -> u32 {
         let tiling = &self.params.tiling;
         let mut positions = 0;
@@ -165,7 +165,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Reports the chunk's fault.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.lane() == 0 {
             let fault = Fault::Chunk(FIRST_ENTRY + self.chunk, fault as u32).to_cell();
@@ -174,7 +174,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Makes this warp's share of the codes 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn clear<T: Thread>(&self, t: T) {
         let [mut quad, count] = self.share;
         while quad < self.tiles * QUADS {
@@ -184,20 +184,20 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Makes the codes of a quad 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn clear_quad<T: Thread>(&self, t: T, quad: u32) {
         let unit = first_half(quad) / 8 + t.lane();
         t.store4(self.region, u64::from(unit), [0; 4]);
     }
 
     /// Number of this lane's code of a step of a quad.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn code<T: Thread>(t: T, quad: u32, step: u32) -> u64 {
         u64::from(first_half(quad) + t.lane()) + u64::from(step * LANES)
     }
 
     /// Makes this warp's share of the codes [`RAW`], where there are any.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn set_raw<T: Thread>(&self, t: T) {
         let [mut number, count] = self.share;
         while number < self.tiles * QUADS {
@@ -211,7 +211,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// A quad of the chunk, as if no zone were of class 0.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn positions<T: Thread>(&self, t: T, quad: u32) -> Quad {
         let tiling = &self.params.tiling;
         let position = tiling.tile(self.chunk, quad / QUADS).position;
@@ -225,7 +225,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Writes the values whose code is [`RAW`] to their positions. The image has them from word `from` on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn copy_values<T: Thread>(&self, t: T, image: Image, from: u32) -> Result<(), ChunkFault> {
         // Other lanes may have written them.
         t.sync_warp();
@@ -252,7 +252,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
     }
 
     /// Writes the value of this lane's position of a step, whose words begin at word `at` of the image.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn copy_value<T: Thread>(&self, t: T, quad: u32, step: u32, image: Image, at: u32) {
         let tiling = &self.params.tiling;
         let words = self.params.element_words;
@@ -272,7 +272,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
 }
 
 /// Checks that nothing but padding is left from word `at` on.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn check_end(image: Image, at: u32) -> Result<(), ChunkFault> {
     if at.next_multiple_of(PADDING) == image.words {
         Ok(())

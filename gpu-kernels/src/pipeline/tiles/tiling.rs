@@ -58,25 +58,25 @@ impl Tiling {
     }
 
     /// Chunks of both fields.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn chunks(&self) -> u64 {
         self.chunks
     }
 
     /// Runs of both fields.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn runs(&self) -> u64 {
         self.runs
     }
 
     /// Whether a chunk is one of the coarse field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn is_coarse(&self, chunk: u64) -> bool {
         chunk < self.coarse_chunks
     }
 
     /// The number of a chunk's first run among the runs of both fields.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn first_run(&self, chunk: u64) -> u64 {
         let runs = self.runs_of_chunk as u64;
         if self.is_coarse(chunk) {
@@ -87,7 +87,7 @@ impl Tiling {
     }
 
     /// A chunk's field, and the number there of the chunk's first tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_tile(&self, chunk: u64) -> (TileGrid, u64) {
         let tiles = u64::from(RUN_TILES * self.runs_of_chunk);
         if self.is_coarse(chunk) {
@@ -98,7 +98,7 @@ impl Tiling {
     }
 
     /// How many tiles a chunk has.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn tiles_of(&self, chunk: u64) -> u32 {
         let (grid, first) = self.first_tile(chunk);
         let left = grid.tiles().saturating_sub(first);
@@ -106,7 +106,7 @@ impl Tiling {
     }
 
     /// Tile number `tile` of a chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn tile(&self, chunk: u64, tile: u32) -> Tile {
         let (grid, first) = self.first_tile(chunk);
         Tile {
@@ -135,7 +135,7 @@ impl Counted {
     }
 
     /// Whether a run of a tiling is counted.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn has(&self, tiling: &Tiling, run: u64) -> bool {
         match run.checked_sub(tiling.coarse_runs) {
             None => self.before == 0,

@@ -19,7 +19,7 @@ pub struct Anchor<E> {
 }
 
 /// How many anchors a tile and its far faces have along each axis.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn counts(shape: Shape, spacing: u32) -> [u32; 3] {
     let [z, y, x] = store::extents(shape);
     [
@@ -45,7 +45,7 @@ const _: () = {
 
 impl<E: Element> Anchor<E> {
     /// This thread's anchor, if it has one in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn read<T: Thread, S: StaticShape>(
         t: T,
         params: &InterpParams,
@@ -78,7 +78,7 @@ impl<E: Element> Anchor<E> {
     }
 
     /// Sets this thread's anchor in the store.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn set<T: Thread, S: StaticShape>(t: T, anchor: Option<Self>) {
         if let Some(Self { position, value }) = anchor {
             let store = Values::<E, S>::SHARED.0.address(t);

@@ -56,7 +56,7 @@ const REACH: [Neighbourhood; 3] = [
 
 impl<E: Element> Positions<'_, E> {
     /// Predicts the own positions of those that are odd along the axes of `odd`, along `AXES`. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn run_columns<T: Thread, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
@@ -89,7 +89,7 @@ impl<E: Element> Positions<'_, E> {
     }
 
     /// As [`Column::run`] with stencils. All positions of a column that lacks a neighbour ahead along y or x are rare.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run_stencils<T: Thread, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
@@ -123,7 +123,7 @@ struct Across<E> {
 }
 
 impl<E: Element> Across<E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<const AXES: u32>(
         positions: &Positions<'_, E>,
         first: [u32; 3],
@@ -170,7 +170,7 @@ struct Column<'a, E> {
 }
 
 impl<'a, E: Element> Column<'a, E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<const AXES: u32>(
         positions: &'a Positions<'a, E>,
         first: [u32; 3],
@@ -190,7 +190,7 @@ impl<'a, E: Element> Column<'a, E> {
     }
 
     /// Of stencils, in a tile that has its far face along z.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn with_coefficients<T: Thread, const AXES: u32>(self, t: T) -> Self {
         let count = count(Shape::Cube, AXES);
         let coefficients = from_fn(|i| {
@@ -208,7 +208,7 @@ impl<'a, E: Element> Column<'a, E> {
     }
 
     /// Predicts and codes the column but for its rare positions; bit i says that position i is rare.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread, const AXES: u32, R: Residuals<E>>(&self, t: T, residuals: &R) -> u32 {
         let z = |plane: u32| {
             if AXES & 1 == 0 {
@@ -234,7 +234,7 @@ impl<'a, E: Element> Column<'a, E> {
 
     /// The half of the column from position `FROM` on. `along_z` are the known values along z, from the one before that
     /// below the first position on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn half<T: Thread, const AXES: u32, R: Residuals<E>, const FROM: usize>(
         &self,
         t: T,
@@ -280,18 +280,18 @@ struct Half<'a, T, E> {
 
 impl<T: Thread, E: Element> Half<'_, T, E> {
     /// From the column's first position to position `i` of the half, in bytes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn shift(&self, i: usize) -> u32 {
         (self.from + i) as u32 * STEP
     }
 
     /// The value as far above an address as position `i` of the half is above the column's first.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load(&self, address: SharedAddress, i: usize) -> E {
         Values::<E, Cube>::load_at(self.t, address + self.shift(i))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn predict<const AXES: u32, R: Residuals<E>>(&self, i: usize) -> E {
         let around = OfHalf { half: self, i };
         if !matches!(R::KIND, FittedKind::Stencils) {
@@ -302,12 +302,12 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
     }
 
     /// Whether the position has not the neighbours along z that [`Half::order`] says, as the tile has no far face.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn lacks_far<const AXES: u32>(&self, i: usize) -> bool {
         AXES & 1 == 1 && self.from + i + 2 >= POSITIONS && !self.column.has_far
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn position<const AXES: u32>(&self, i: usize) -> Position {
         let number = (self.from + i) as u32;
         let [z, y, x] = self.column.first;
@@ -319,7 +319,7 @@ impl<T: Thread, E: Element> Half<'_, T, E> {
     }
 
     /// The order of the prediction along z in a tile with its far face.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn order(&self, i: usize) -> Order {
         Order {
             next: true,
@@ -336,21 +336,21 @@ struct OfHalf<'a, T, E> {
 }
 
 impl<T: Thread, E: Element> OfHalf<'_, T, E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn nearest_along_z(&self) -> (Order, [E; 4]) {
         let i = self.i;
         let nearest = [i, i + 1, i + 2, i + 3].map(|at| self.half.along_z[at]);
         (self.half.order(i), nearest)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn across(&self, axis: usize) -> &Across<E> {
         let Column { y, x, .. } = self.half.column;
         if axis == 1 { y } else { x }
     }
 
     /// The neighbours along y or x that the weights are of.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn tapped(&self, axis: usize) -> (&Across<E>, [E; 4]) {
         let across = self.across(axis);
         let known = across.taps.map(|address| self.half.load(address, self.i));
@@ -359,7 +359,7 @@ impl<T: Thread, E: Element> OfHalf<'_, T, E> {
 }
 
 impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn along(&self, axis: usize) -> OneAxis<E> {
         let spline = self.half.column.spline;
         if axis == 0 {
@@ -373,7 +373,7 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
         let spline = self.half.column.spline;
         if axis == 0 {
@@ -384,7 +384,7 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
         OneAxis::cubic(across.order, spline, [a, b, c, d])
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn corner(&self, a: usize, b: usize) -> E {
         let address = self.half.column.address - REACH[a].back - REACH[b].back;
         self.half.load(address, self.i)
@@ -393,7 +393,7 @@ impl<T: Thread, E: Element> Around<E> for OfHalf<'_, T, E> {
 
 impl<T: Thread, E: Element> OfHalf<'_, T, E> {
     /// The value at a distance in bytes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn at(&self, offset: i32) -> E {
         let Half { t, column, .. } = *self.half;
         let address = column.address + self.half.shift(self.i);
@@ -402,7 +402,7 @@ impl<T: Thread, E: Element> OfHalf<'_, T, E> {
 }
 
 impl<T: Thread, E: Element> Taps<E> for OfHalf<'_, T, E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn along(&self, axis: usize) -> (Order, [E; 4]) {
         if axis == 0 {
             return self.nearest_along_z();
@@ -414,7 +414,7 @@ impl<T: Thread, E: Element> Taps<E> for OfHalf<'_, T, E> {
         (across.order, known)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn nearest(&self, axis: usize) -> [E; 2] {
         if axis == 0 {
             return [1, 2].map(|at| self.half.along_z[self.i + at]);
@@ -422,7 +422,7 @@ impl<T: Thread, E: Element> Taps<E> for OfHalf<'_, T, E> {
         stencils::nearest(&REACH, axis).map(|offset| self.at(offset))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_inside(&self, axis: usize) -> bool {
         if axis == 0 {
             return self.half.from + self.i > 0;
@@ -430,13 +430,13 @@ impl<T: Thread, E: Element> Taps<E> for OfHalf<'_, T, E> {
         self.across(axis).is_inside
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn beside(&self, axis: usize, across: usize, units: u32) -> [E; 4] {
         let is_inside = units == 2 && self.is_inside(across);
         stencils::beside(&REACH, axis, across, units, is_inside).map(|offset| self.at(offset))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn corners(&self) -> [[E; 4]; 2] {
         stencils::corners(&REACH).map(|four| four.map(|offset| self.at(offset)))
     }

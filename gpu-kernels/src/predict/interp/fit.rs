@@ -34,7 +34,7 @@ impl<S: StaticShape> Kernel for Fit<S> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FitParams) {
         const {
             assert!(8 * GEOMETRY.levels(S::SHAPE) <= THREADS);

@@ -17,7 +17,7 @@ pub trait Method: Copy + Send + Sync + 'static {
     const IN_SLICES: bool = matches!(Self::KIND, FittedKind::Slices);
 
     /// A tile as it is predicted: slices do not need those behind the tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn tile(tile: TileBox) -> TileBox {
         if Self::IN_SLICES {
             tile.without_far_slices()

@@ -34,7 +34,7 @@ pub(super) struct Positions<'a, E> {
 
 impl<'a, E: Element> Positions<'a, E> {
     /// A level of a tile whose store has this address.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn new<S: StaticShape>(
         setup: &'a TileSetup,
         quantizer: LevelQuantizer<E>,
@@ -69,7 +69,7 @@ impl<'a, E: Element> Positions<'a, E> {
     }
 
     /// The address of a position.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn address(&self, shape: Shape, position: [u32; 3]) -> SharedAddress {
         self.store + 4 * store::index(shape, position)
     }
@@ -77,7 +77,7 @@ impl<'a, E: Element> Positions<'a, E> {
     /// The share that the thread whose first number is `turn` has of a class, and its first number in the next class,
     /// so that the threads of a block share out all classes of a stage as if they were one. `with_far`: those on far
     /// faces, too.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn share<S: StaticShape>(
         &self,
         class: OddAxes,
@@ -105,14 +105,14 @@ impl<'a, E: Element> Positions<'a, E> {
     }
 
     /// Whether this thread has something to do.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn has_positions(&self, share: &Share) -> bool {
         self.in_columns || share.turn < self.spread.end
     }
 
     /// Goes through this thread's positions of a class that is predicted along `AXES`, of those in `spread` every
     /// [`THREADS`]th from number `turn` on; before these, if they are so to be taken, its column.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn run<T: Thread, S: StaticShape, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
@@ -136,7 +136,7 @@ impl<'a, E: Element> Positions<'a, E> {
     }
 
     /// Predicts and codes a position.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn visit<T: Thread, S: StaticShape, const AXES: u32, R: Residuals<E>>(
         &self,
         t: T,
@@ -161,7 +161,7 @@ impl<'a, E: Element> Positions<'a, E> {
     }
 
     /// The order of the prediction of a position along an axis.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn order(&self, position: [u32; 3], axis: usize, unit: u32) -> Order {
         let setup = self.setup;
         Order::at(
@@ -184,7 +184,7 @@ pub(super) struct InStore<'a, T, E, S> {
 }
 
 impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn neighbours(&self, axis: usize) -> (Order, [E; 4]) {
         let positions = self.positions;
         let order = positions.order(self.position, axis, 1 << positions.level);
@@ -197,19 +197,19 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
 
 impl<T: Thread, E: Element, S: StaticShape> Around<E> for InStore<'_, T, E, S> {
     /// Without a branch: the lanes of a warp may differ in their order.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn along(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
         OneAxis::blended(order, self.positions.spline, known)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn cubic(&self, axis: usize) -> OneAxis<E> {
         let (order, known) = self.neighbours(axis);
         OneAxis::cubic(order, self.positions.spline, known)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn corner(&self, a: usize, b: usize) -> E {
         let [a, b] = [a, b].map(|axis| self.positions.reach[axis].back);
         Values::<E, S>::load_at(self.t, self.address - a - b)
@@ -227,7 +227,7 @@ pub(super) struct Neighbourhood {
 
 impl Neighbourhood {
     /// The offset in bytes of the position one unit behind or ahead of one that is odd along the axis.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn beside_odd(self, step: i32) -> i32 {
         let behind = -self.back.cast_signed();
         if step < 0 {
@@ -238,14 +238,14 @@ impl Neighbourhood {
     }
 
     /// The offset in bytes of the position so many times two units ahead.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn by_pairs(self, pairs: i32) -> i32 {
         pairs * self.apart.cast_signed()
     }
 }
 
 impl Neighbourhood {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn new(shape: Shape, axis: usize, level: u32) -> Self {
         let unit = 1 << level;
         if axis < 2 {
@@ -268,7 +268,7 @@ impl Neighbourhood {
     }
 
     /// The addresses of those neighbours of the position at `address` that [`taps`] names for an order.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn taps(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
         let behind = address - self.back;
         taps(order).map(|pairs| behind.offset(self.by_pairs(pairs)))
@@ -276,7 +276,7 @@ impl Neighbourhood {
 
     /// The addresses of those neighbours of the position at `address` that [`OneAxis::blended`] is given for an order.
     /// A neighbour that the order does not allow is replaced by one that exists.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn nearest(self, address: SharedAddress, order: Order) -> [SharedAddress; 4] {
         let next = if order.next { 1 } else { 0 };
         let from_behind = [
@@ -322,7 +322,7 @@ struct Spread {
 
 impl Spread {
     /// All positions of a level.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn of(shape: Shape, level: u32) -> Self {
         let [depth, height] = Self::counts(shape, level);
         let rows = depth * height;
@@ -334,7 +334,7 @@ impl Spread {
     }
 
     /// Those of level 0 that are on far faces.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn of_far(shape: Shape) -> Self {
         let [depth, height] = Self::counts(shape, 0);
         let rows = [height, height + depth - 1, depth * height];
@@ -342,7 +342,7 @@ impl Spread {
     }
 
     /// Positions along z and y with those on the far faces.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn counts(shape: Shape, level: u32) -> [u32; 2] {
         let [depth, height, _] = tile::extents(shape);
         [
@@ -351,7 +351,7 @@ impl Spread {
         ]
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new(shape: Shape, level: u32, height: u32, first_plane: u32, rows: [u32; 3]) -> Self {
         let [in_planes, rows, far_rows] = rows;
         let width_log = OddAxes::count(shape, 2, level).trailing_zeros();
@@ -369,7 +369,7 @@ impl Spread {
 
     /// How many steps the position of a number is from the first one of its class along each axis; more than there are,
     /// for numbers between.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn steps(&self, number: u32) -> [u32; 3] {
         let is_far = number >= self.far_from;
         let row = if is_far {
@@ -394,7 +394,7 @@ impl Spread {
 }
 
 /// The quotient of 65,536 by a power of two up to 128 or one more than that, rounded up.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn inverse(divisor: u32) -> u32 {
     // Those of one more than a power of two.
     const LOW: u64 = quotients([2, 3, 5, 9]);

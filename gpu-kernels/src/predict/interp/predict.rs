@@ -30,7 +30,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
     const SHARED_WORDS: u32 = Values::<E, S>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(M::BLOCKS, 1);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &InterpParams) {
         let number = u64::from(params.first_tile + t.block_index());
         let grid = params.grid(S::SHAPE);
@@ -71,7 +71,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
 }
 
 /// Begins to bring the tile and its far faces in. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn begin_fill<T: Thread, E: Element, S: StaticShape>(
     t: T,
     params: &InterpParams,
@@ -114,7 +114,7 @@ pub(super) fn begin_fill<T: Thread, E: Element, S: StaticShape>(
 }
 
 /// Sets the codes that no stage writes to 0. Anchors have no code, nor have positions outside the field.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn clear_codes<T: Thread, S: StaticShape>(t: T, codes: View<u32>, setup: &TileSetup) {
     if setup.tile.is_complete(S::SHAPE) {
         // The anchors of a complete tile are few.
@@ -146,7 +146,7 @@ struct Encode<E, M> {
 impl<E: Element, M: Method> Residuals<E> for Encode<E, M> {
     const KIND: FittedKind = M::KIND;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,

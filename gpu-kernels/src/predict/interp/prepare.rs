@@ -68,7 +68,7 @@ pub const ROUNDS: u32 = Round::ALL.len() as u32;
 pub const PARAMETER_WORDS: u64 = candidate_words(MAX_CANDIDATES);
 
 /// The first word of a candidate's parameters.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn candidate_words(candidate: u32) -> u64 {
     (1 + candidate as u64) * WORDS as u64
 }
@@ -91,7 +91,7 @@ impl<E: Element> Kernel for Prepare<E> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PrepareParams) {
         Self::take_costs(t, params.cells);
         t.barrier();
@@ -127,7 +127,7 @@ impl<E: Element> Kernel for Prepare<E> {
 
 impl<E: Element> Prepare<E> {
     /// Brings the scores and numbers of codes to shared memory and clears their cells for the next round.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn take_costs<T: Thread>(t: T, cells: View<u64>) {
         let mut cell = u64::from(t.thread_index());
         while cell < CELLS {
@@ -140,7 +140,7 @@ impl<E: Element> Prepare<E> {
     }
 
     /// The radius as far as it is known.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn radius<T: Thread>(t: T, params: &PrepareParams) -> u32 {
         if params.radius != 0 {
             params.radius
@@ -152,13 +152,13 @@ impl<E: Element> Prepare<E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn error<T: Thread>(t: T, params: &PrepareParams) -> E {
         let [bits] = params.error.find(t, params.workspace, cells::QUANTIZER);
         E::from_bits64(bits)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decide<T: Thread>(t: T, params: &PrepareParams) -> Parameters {
         if params.rounds == 0 {
             return Self::start(t, params);
@@ -182,7 +182,7 @@ impl<E: Element> Prepare<E> {
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn start<T: Thread>(t: T, params: &PrepareParams) -> Parameters {
         let mut part = 0.0;
         if params.search.tuning.needs_range() {
@@ -195,7 +195,7 @@ impl<E: Element> Prepare<E> {
 }
 
 /// The round that comes after so many; none after the last.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn round(number: u32) -> Option<Round> {
     match number {
         0 => Some(Round::Flags),
@@ -205,7 +205,7 @@ fn round(number: u32) -> Option<Round> {
 }
 
 /// The decided parameters, from their cells.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
     let flags_and_shifts = cell(DECIDED);
     let flag_bits = flags_and_shifts as u32;
@@ -220,7 +220,7 @@ fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn leave<T: Thread, E: Element>(t: T, words: View<u32>, resolved: &Resolved<E>) {
     for (at, word) in (0..).zip(&resolved.to_words()) {
         t.store(words, at, *word);

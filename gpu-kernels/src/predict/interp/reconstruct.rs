@@ -41,7 +41,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
     const SHARED_WORDS: u32 = Decode::<E, S, M>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(M::BLOCKS, 1);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &InterpParams) {
         let source = Source::new::<T, S, M>(t, params);
         let setup =
@@ -73,12 +73,12 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
 }
 
 /// A code as a value of the store.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn slot_of<E: Element>(code: u32) -> E {
     E::from_words([code, 0])
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn code_of<E: Element>(slot: E) -> u16 {
     slot.low_bits() as u16
 }
@@ -92,7 +92,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// That of the block's tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<T: Thread, S: StaticShape, M: Method>(t: T, params: &'a InterpParams) -> Self {
         let number = u64::from(params.first_tile + t.opaque(t.block_index()));
         let grid = params.grid(S::SHAPE);
@@ -106,7 +106,7 @@ impl<'a> Source<'a> {
 
     /// Brings in the codes of the tile and its far faces, which are those of its neighbours' first positions. Whether
     /// any of the tile's own that this thread has seen is [`RAW`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill<T: Thread, E: Element, S: StaticShape>(&self, t: T) -> bool {
         let store = Values::<E, S>::kept_address(t);
         let mut has_raws = false;
@@ -157,7 +157,7 @@ impl<'a> Source<'a> {
     }
 
     /// Where the codes of the tile and of those behind it lie; or of those that are `ahead` tiles further along x.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn codes_of<S: StaticShape>(&self, ahead: u64) -> Codes {
         let [_, height, width] = self.grid.counts();
         let behind = match S::SHAPE {
@@ -172,7 +172,7 @@ impl<'a> Source<'a> {
     }
 
     /// Puts a row's codes, of which this lane has two, into the store at an address; whether one is [`RAW`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn put<T: Thread, E: Element, S: StaticShape>(
         t: T,
         store: SharedAddress,
@@ -195,7 +195,7 @@ impl<'a> Source<'a> {
 
     /// Writes the tile's values, but for those that lie in the field already: a neighbour may be about to read them,
     /// and the encoder may have known other values there.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
         let field = InField::new(self.params.field, self.params.strides, &self.tile);
         let first_half = 2 * codes::first_word(self.params.first_run, self.number);
@@ -220,7 +220,7 @@ struct Codes {
 
 impl Codes {
     /// The first word of the codes of the row that begins with a position of the tile or its far faces.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_word<S: StaticShape>(&self, position: [u32; 3]) -> u64 {
         let extents = tile::extents(S::SHAPE);
         let axis = if matches!(S::SHAPE, Shape::Line) {
@@ -263,7 +263,7 @@ impl<E: Element, S: StaticShape, M: Method> Decode<'_, E, S, M> {
         (layout.array("first element", 1), layout)
     };
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn keep_first<T: Thread>(t: T, first: u64) {
         if t.thread_index() == 0 {
             Self::SHARED.0.store(t, 0, first);
@@ -271,7 +271,7 @@ impl<E: Element, S: StaticShape, M: Method> Decode<'_, E, S, M> {
     }
 
     /// The value at a position of the tile or its far faces that has no code.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn raw<T: Thread>(&self, t: T, position: [u32; 3]) -> E {
         let first = Self::SHARED.0.load(t, 0);
         let field = InField::from_first(self.params.field, self.params.strides, first);
@@ -282,7 +282,7 @@ impl<E: Element, S: StaticShape, M: Method> Decode<'_, E, S, M> {
 impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Decode<'_, E, S, M> {
     const KIND: FittedKind = M::KIND;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn residuals<T: Thread, const N: usize>(
         &self,
         _: T,
@@ -294,12 +294,12 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Decode<'_, E, S, M>
         from_fn(|i| quantizer.decode(predictions[i], unzigzag(code_of(slots[i]))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_rare(slot: E) -> bool {
         code_of(slot) == RAW
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code_rare<T: Thread>(
         &self,
         t: T,

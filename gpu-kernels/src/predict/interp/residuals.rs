@@ -33,7 +33,7 @@ pub struct TileSetup {
 
 impl TileSetup {
     /// Reads the parameters. An unknown geometry is taken for the default: the host has looked at it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn read<T: Thread, S: StaticShape>(
         t: T,
         parameters: View<u32>,
@@ -54,7 +54,7 @@ impl TileSetup {
     }
 
     /// With the coefficients of all levels, if the method has any.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[must_use]
     pub fn with_coefficients<M: Method>(self, coefficients: View<u32>) -> Self {
         if M::IS_FITTED {
@@ -68,32 +68,32 @@ impl TileSetup {
     }
 
     /// Whether a level with these flags is predicted by stencils. The coarse field has no such levels.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn is_fitted(&self, flags: LevelFlags) -> bool {
         flags.is_fitted() & !self.is_coarse
     }
 
     /// The bound.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn error<T: Thread, E: Element>(&self, t: T) -> E {
         Words(|at| t.load(self.parameters, at as u64)).error()
     }
 
     /// The radius: codes are less than it in magnitude.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn radius<T: Thread>(&self, t: T) -> u32 {
         Words(|at| t.load(self.parameters, at as u64)).radius()
     }
 
     /// Whether the finest level is taken in columns.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn has_columns<S: StaticShape>(&self) -> bool {
         let [depth, height, _] = self.window;
         let is_served = depth == COLUMN_WINDOW && height == COLUMN_WINDOW;
         matches!(S::SHAPE, Shape::Cube) && is_served && self.tile.left[0] >= COLUMN_WINDOW
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn quantizer<T: Thread, E: Element>(&self, t: T, level: u32) -> LevelQuantizer<E> {
         let level = if self.is_coarse {
             self.spacing.trailing_zeros()
@@ -121,7 +121,7 @@ pub trait Residuals<E> {
     const KIND: FittedKind = FittedKind::None;
 
     /// The positions that are evaluated.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn scope(&self) -> Scope {
         Scope::Whole
     }
@@ -138,13 +138,13 @@ pub trait Residuals<E> {
     ) -> [E; N];
 
     /// Whether a position is processed alone by [`Residuals::code_rare`], so that the usual path is simpler.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_rare(_: E) -> bool {
         false
     }
 
     /// Quantises or decodes a rare position.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code_rare<T: Thread>(&self, _: T, _: &LevelQuantizer<E>, _: Position, slot: E, _: E) -> E {
         slot
     }
@@ -152,7 +152,7 @@ pub trait Residuals<E> {
 
 /// Quantises values as [`LevelQuantizer::encode_all`] does, with less code: the definition stands once, in a loop. Of
 /// [`LevelQuantizer::encode_all`], N copies of it would be most of a kernel.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn encode_each<T: Thread, E: Element, M: Method, const N: usize>(
     t: T,
     quantizer: &LevelQuantizer<E>,
@@ -189,7 +189,7 @@ pub(super) fn encode_each<T: Thread, E: Element, M: Method, const N: usize>(
 
 /// Quantises or decodes the position at an address in the store of a tile of shape `S`, and leaves its known value there; that
 /// value.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn code<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     residuals: &R,

@@ -17,7 +17,7 @@ pub const WARPS: u32 = THREADS / WARP;
 const HALF_ROW: u32 = 4 * (WARP / 2);
 
 /// Rows of a tile and its far faces: of 64 positions and, but for lines, one on the far face.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn count(shape: Shape) -> u32 {
     let [z, y, _] = store::extents(shape);
     match shape {
@@ -28,7 +28,7 @@ const fn count(shape: Shape) -> u32 {
 }
 
 /// The first position of a row.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn first_position(shape: Shape, row: u32) -> [u32; 3] {
     match shape {
         Shape::Line => [0, 0, tile::ROW * row],
@@ -41,7 +41,7 @@ const fn first_position(shape: Shape, row: u32) -> [u32; 3] {
 }
 
 /// Rows on the far faces along z and y, or of a line along x.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn far_count(shape: Shape) -> u32 {
     count(shape) - tile::ROWS
 }
@@ -71,7 +71,7 @@ pub struct Row {
 
 impl Row {
     /// Row number `number`. Any number is allowed; rows from the count of rows on have no positions.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn of(shape: Shape, number: u32, tile: &TileBox) -> Self {
         let position = first_position(shape, number);
         let [z, y, x] = position;
@@ -93,7 +93,7 @@ impl Row {
     }
 
     /// Own row number `number`, below [`tile::ROWS`], of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn own(shape: Shape, number: u32, tile: &TileBox) -> Self {
         Self::of(
             shape,
@@ -106,7 +106,7 @@ impl Row {
     }
 
     /// Row number `number`, below [`far_count`], of those on the far faces along z and y.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn far(shape: Shape, number: u32, tile: &TileBox) -> Self {
         Self::of(
             shape,
@@ -126,19 +126,19 @@ impl Row {
     }
 
     /// This warp's rows of those on the far faces along z and y.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn far_of_warp<T: Thread, S: StaticShape>(t: T, tile: &TileBox) -> [Self; FAR_OF_WARP] {
         from_fn(|i| Self::far(S::SHAPE, t.warp() + i as u32 * WARPS, tile))
     }
 
     /// This thread's rows, where each thread takes whole ones.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of_thread<T: Thread, S: StaticShape>(t: T, tile: &TileBox) -> [Self; OF_THREAD] {
         from_fn(|i| Self::of(S::SHAPE, t.thread_index() + i as u32 * THREADS, tile))
     }
 
     /// Whether the row has a position on the far face along x; rows of lines have none.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn has_far(&self, shape: Shape) -> bool {
         !matches!(shape, Shape::Line) && self.width > tile::ROW
     }
@@ -159,7 +159,7 @@ impl Row {
     }
 
     /// The offset of position `x` of the row in the store, in bytes from its address on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn offset(&self, shape: Shape, x: u32) -> u32 {
         4 * (self.at + store::in_row(shape, x))
     }
@@ -176,7 +176,7 @@ pub struct InField {
 
 impl InField {
     /// The rows of a field whose neighbours have the distances `strides`, in elements.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(words: View<u32>, strides: [u64; 3], tile: &TileBox) -> Self {
         let [z, y, x] = tile.origin;
         let first = z * strides[0] + y * strides[1] + x * strides[2];
@@ -184,7 +184,7 @@ impl InField {
     }
 
     /// The same, given the number of the tile's first element.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn from_first(words: View<u32>, strides: [u64; 3], first: u64) -> Self {
         Self {
             words,
@@ -194,20 +194,20 @@ impl InField {
     }
 
     /// The number of the tile's first element.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn first(&self) -> u64 {
         self.first
     }
 
     /// Of a field in C order.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn in_order(words: View<u32>, grid: &TileGrid, tile: &TileBox) -> Self {
         let [_, height, width] = grid.lengths();
         Self::new(words, [height * width, width, 1], tile)
     }
 
     /// The number of the element at a position of the tile or its far faces.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn element(&self, [z, y, x]: [u32; 3]) -> u64 {
         self.first
             + u64::from(z) * self.strides[0]
@@ -217,7 +217,7 @@ impl InField {
 
     /// From the first element of an own row of the tile to that of the row [`WARPS`] further, and from there to the
     /// next: in turn these. The first row's number is below [`WARPS`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn steps(&self, shape: Shape) -> [u64; 2] {
         const _: () = assert!(
             2 * WARPS == tile::extents(Shape::Cube)[1],
@@ -235,20 +235,20 @@ impl InField {
     }
 
     /// How many elements on position `x` of a row is from the row's first.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn aside(&self, x: u32) -> u64 {
         u64::from(x) * self.strides[2]
     }
 
     /// Reads an element, which no thread of this launch changes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load<T: Thread, E: Element>(&self, t: T, element: u64) -> E {
         load_element(t, self.words, element)
     }
 
     /// Begins to copy an element to an address in the store: see
     /// [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn copy<T: Thread, E: Element, S: StaticShape>(
         &self,
         t: T,
@@ -260,7 +260,7 @@ impl InField {
 
     /// Calls for this thread's share of the own positions of a tile that has them all, with where each lies in the
     /// store, whose address this is, and the number of its element.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn each_own<T: Thread, S: StaticShape>(
         &self,
         t: T,
@@ -286,7 +286,7 @@ impl InField {
     }
 
     /// Writes the store's values of the tile's own positions. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn leave<T: Thread, E: Element, S: StaticShape>(&self, t: T, tile: &TileBox) {
         if !tile.is_complete(S::SHAPE) {
             self.leave_but::<T, E, S>(t, tile, |_, _| false);
@@ -301,7 +301,7 @@ impl InField {
 
     /// Writes the store's values of the tile's own positions but those for which `skip`, given the number of a row and
     /// the position in it, is true. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn leave_but<T: Thread, E: Element, S: StaticShape>(
         &self,
         t: T,

@@ -32,7 +32,7 @@ impl Sampled {
     }
 
     /// The samples of the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) const fn samples<M: Method>(&self) -> Samples {
         if M::IS_FITTED {
             Samples::most(self.all)
@@ -42,7 +42,7 @@ impl Sampled {
     }
 
     /// The number among the machine's tiles of a sample of the field; none if another machine has it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn tile(&self, samples: &Samples, sample: u32) -> Option<u64> {
         let number = samples.tile(sample).wrapping_sub(self.before);
         if number < self.own {

@@ -51,14 +51,14 @@ pub struct ScoresParams {
 }
 
 /// The cell that sums up the costs of a candidate at a level.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
     candidate as u64 * MAX_LEVELS as u64 + level as u64
 }
 
 /// The first of the two cells that sum up the sizes of a candidate's codes of an oddness at a level below
 /// [`LEVELS`]: see [`Size`](ferrosz_codec::predict::interp::tune::score::Size).
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn size_cell(candidate: u32, level: u32, oddness: u32) -> u64 {
     let number = (candidate * LEVELS + level) * MAX_ODDNESS + oddness - 1;
     cost_cell(MAX_CANDIDATES, 0) + 2 * number as u64
@@ -76,7 +76,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
     const SHARED_WORDS: u32 = Count::<E, S, M>::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 1);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ScoresParams) {
         let grid = params.part.grid(S::SHAPE);
         let samples = params.sampled.samples::<M>();
@@ -130,7 +130,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
 }
 
 /// How many codes of a cell are of the class of this thread's lane.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, cell: u32) -> u32 {
     if t.lane() < CLASSES as u32 {
         Count::<E, S, M>::SHARED.0.load(t, count_at(cell, t.lane()))
@@ -140,7 +140,7 @@ fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, cell: u32) -
 }
 
 /// The number of cells that codes of a level are counted in. Only stencils need to know their oddness.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn oddnesses<M: Method>(level: u32) -> u32 {
     if M::IS_FITTED {
         cells_of_level(level)
@@ -150,7 +150,7 @@ const fn oddnesses<M: Method>(level: u32) -> u32 {
 }
 
 /// Adds the size of codes to two cells. Lane l gives the number of codes of class l. For a whole warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn add_size<T: Thread>(t: T, cells: View<u64>, cell: u64, count: u32) {
     let is_code = t.lane() < CLASSES as u32 - 1;
     let count = if is_code { count } else { 0 };
@@ -168,14 +168,14 @@ fn add_size<T: Thread>(t: T, cells: View<u64>, cell: u64, count: u32) {
 
 /// The cost of the codes of a level, of which each lane knows how many are of its class; in every lane. For a
 /// whole warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn cost_of_level<T: Thread, E: Element>(t: T, count: u32) -> u64 {
     let of_class = of_class(t.lane(), count, E::BYTES as u32);
     warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
 }
 
 /// The number of the count of a class in a cell.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn count_at(cell: u32, class: u32) -> u32 {
     cell * CLASSES as u32 + class
 }
@@ -198,12 +198,12 @@ impl<E: Element, S: StaticShape, M: Method> Count<E, S, M> {
 impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
     const KIND: FittedKind = M::KIND;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn scope(&self) -> Scope {
         self.scope
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn residuals<T: Thread, const N: usize>(
         &self,
         t: T,

@@ -25,7 +25,7 @@ impl Kernel for SliceFit {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FitParams) {
         const {
             assert!(ROOT * PER_LEVEL < WARP, "a thread has at most one set");

@@ -40,7 +40,7 @@ impl<E: Element> Kernel for SliceSums<E> {
     const SHARED_WORDS: u32 = Self::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &SumsParams) {
         let grid = params.part.grid(Shape::Cube);
         let samples = params.sampled.samples::<Slices>();
@@ -90,7 +90,7 @@ struct Set<'a> {
 
 impl Set<'_> {
     /// The binary logarithms of the numbers of positions along y and x.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn logs(&self) -> [u32; 2] {
         let [_, height, width] = tile::extents(Shape::Cube);
         if self.level >= ROOT {
@@ -107,7 +107,7 @@ impl Set<'_> {
     }
 
     /// The position with this number; the slice varies slowest.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn position(&self, number: u32) -> [u32; 3] {
         let [height, width] = self.logs();
         let (row, x) = (number >> width, number & ((1 << width) - 1));
@@ -125,7 +125,7 @@ impl Set<'_> {
     }
 
     /// How many numbers there are; not all of them are positions of the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     const fn count(&self) -> u32 {
         let [depth, ..] = tile::extents(Shape::Cube);
         let [height, width] = self.logs();
@@ -143,7 +143,7 @@ impl<E: Element> SliceSums<E> {
     };
 
     /// Adds the sums of a set. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn add<T: Thread>(t: T, all: View<u64>, set: &Set<'_>) {
         let count = count(set.level, set.odd, set.is_first);
         let pairs: [_; OF_LANE] =
@@ -188,7 +188,7 @@ impl<E: Element> SliceSums<E> {
     }
 
     /// The integers of position number `number` of a set; zeros if it does not count.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn numbers<T: Thread>(t: T, set: &Set<'_>, count: usize, number: u32) -> [i32; MAX_NUMBERS] {
         let position = set.position(number);
         let ends = (set.scope).ends(Shape::Cube, set.level, tile::extents(Shape::Cube));

@@ -25,7 +25,7 @@ use ferrosz_simt::{SharedAddress, Thread, WARP};
 
 /// Predicts and codes all positions of a tile and its far faces along y and x but the anchors. For the whole block, after a
 /// barrier behind which the store is filled; there is one behind each stage.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     setup: &TileSetup,
@@ -47,7 +47,7 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
 }
 
 /// Positions of the [`ROOT`] level along y and x, with those on far faces.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 const fn roots() -> [u32; 2] {
     let [_, height, width] = tile::extents(Shape::Cube);
     [(height >> ROOT) + 1, (width >> ROOT) + 1]
@@ -72,7 +72,7 @@ struct Column {
 
 impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     /// Those of a level of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn new<T: Thread>(t: T, setup: &'a TileSetup, level: u32) -> Self {
         Self {
             setup,
@@ -85,7 +85,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     }
 
     /// Both stages of a level, a barrier behind each.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run_sets<T: Thread, R: Residuals<E>>(&self, t: T, residuals: &R) {
         let rows = count_along(1, self.level);
         let lanes_log = count_along(2, self.level).trailing_zeros();
@@ -125,7 +125,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
 
     /// Column number `number` of those that are odd along the axes of `odd`, row after row. Of a number that there is not it is
     /// beyond the tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn column(&self, odd: u32, number: u32, lanes_log: u32) -> Column {
         let (row, lane) = (number >> lanes_log, number & ((1 << lanes_log) - 1));
         Column {
@@ -135,14 +135,14 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     }
 
     /// Whether the column is in the field and in the tile with its far faces.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has(&self, Column { y, x }: Column) -> bool {
         let [_, height, width] = tile::extents(Shape::Cube);
         let [_, rows, columns] = self.setup.tile.left;
         (y <= height) & (x <= width) & (y < rows) & (x < columns)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run_column<T: Thread, const ODD: u32, R: Residuals<E>>(
         &self,
         t: T,
@@ -176,7 +176,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run_root<T: Thread, R: Residuals<E>>(&self, t: T, row: u32, lane: u32, residuals: &R) {
         let column = Column {
             y: row << ROOT,
@@ -202,19 +202,19 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     }
 
     /// Slices of the tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn slices(&self) -> u32 {
         self.setup.tile.left[0].min(tile::extents(Shape::Cube)[0])
     }
 
     /// The address of a position.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn address(&self, position: [u32; 3]) -> SharedAddress {
         self.store + 4 * store::index(Shape::Cube, position)
     }
 
     /// The coefficients of a set, and zeros.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn coefficients<T: Thread>(&self, t: T, odd: u32, is_first: bool) -> [E; MAX_TERMS] {
         let from = first(self.level, odd, is_first) as u64;
         from_fn(|i| {
@@ -226,7 +226,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn site(&self, odd: u32, Column { y, x }: Column) -> Site {
         let (setup, unit) = (self.setup, 1 << self.level);
         let [_, window_y, window_x] = setup.window;
@@ -245,7 +245,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     }
 
     /// The stencil in the slice of an address.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stencil<T: Thread>(&self, t: T, site: &Site, address: SharedAddress) -> Stencil<E> {
         let load = |address: SharedAddress| Values::<E, S>::load_at(t, address);
         let [along_y, along_x] = self.reach;
@@ -278,7 +278,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
     }
 
     /// Base and terms of a position, given that all slices are known: those of its references are computed again.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn base_and_terms<T: Thread>(
         &self,
         t: T,
@@ -315,7 +315,7 @@ impl<'a, E: Element, S: StaticShape> Columns<'a, E, S> {
 const SIGNS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
 
 /// Odd or even multiples of the unit of a level along an axis of a tile, without the far face.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) const fn count_along(axis: usize, level: u32) -> u32 {
     tile::extents(Shape::Cube)[axis] >> (level + 1)
 }

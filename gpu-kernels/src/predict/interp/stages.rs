@@ -14,7 +14,7 @@ use ferrosz_simt::{SharedAddress, Thread};
 
 /// Predicts and codes all positions of a tile and its far faces but the anchors. For the whole block, after
 /// a barrier behind which the store is filled; there is one behind each stage.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     setup: &TileSetup,
@@ -32,7 +32,7 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     setup: &TileSetup,
@@ -76,7 +76,7 @@ fn run_level<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
 }
 
 /// [`Positions::run`] with the axes known when it is compiled: in there they would be a switch at every position.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn run_class<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     t: T,
     positions: &Positions<'_, E>,

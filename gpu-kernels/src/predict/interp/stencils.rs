@@ -11,7 +11,7 @@ use ferrosz_simt::Thread;
 
 impl<E: Element> Positions<'_, E> {
     /// Coefficient `i` of positions of the level that are odd along the axes of `odd`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn coefficient<T: Thread>(&self, t: T, shape: Shape, odd: u32, i: usize) -> E {
         let first = first(shape, self.level, odd);
         let bits = t.load(self.setup.coefficients, (first + i) as u64);
@@ -21,7 +21,7 @@ impl<E: Element> Positions<'_, E> {
 
 impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     /// Whether there are neighbours ahead along all axes of `odd`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn has_next(&self, odd: u32) -> bool {
         let unit = 1 << self.positions.level;
         let left = self.positions.setup.tile.left;
@@ -31,20 +31,20 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
     }
 
     /// The stencil of the position, which is odd along the axes of `odd` and has neighbours ahead.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn stencil(&self, odd: u32) -> Stencil<E> {
         Stencil::at(S::SHAPE, odd, self)
     }
 
     /// The prediction by the stencil.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn by_stencil(&self, odd: u32) -> E {
         let coefficient = |i| self.positions.coefficient(self.t, S::SHAPE, odd, i);
         self.stencil(odd).predict(count(S::SHAPE, odd), coefficient)
     }
 
     /// The value at a distance in bytes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn at(&self, offset: i32) -> E {
         Values::<E, S>::load_at(self.t, self.address.offset(offset))
     }
@@ -54,13 +54,13 @@ impl<T: Thread, E: Element, S: StaticShape> InStore<'_, T, E, S> {
 const SIGNS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
 
 /// The distances in bytes of the positions of [`Taps::nearest`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn nearest(reach: &[Neighbourhood; 3], axis: usize) -> [i32; 2] {
     [-1, 1].map(|step| reach[axis].beside_odd(step))
 }
 
 /// Those of [`Taps::beside`]. Positions that there are not are replaced by others.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn beside(
     reach: &[Neighbourhood; 3],
     axis: usize,
@@ -79,7 +79,7 @@ pub(super) fn beside(
 }
 
 /// Those of [`Taps::corners`].
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn corners(reach: &[Neighbourhood; 3]) -> [[i32; 4]; 2] {
     [-1, 1].map(|z| {
         let z = reach[0].beside_odd(z);
@@ -88,17 +88,17 @@ pub(super) fn corners(reach: &[Neighbourhood; 3]) -> [[i32; 4]; 2] {
 }
 
 impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn along(&self, axis: usize) -> (Order, [E; 4]) {
         self.neighbours(axis)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn nearest(&self, axis: usize) -> [E; 2] {
         nearest(&self.positions.reach, axis).map(|offset| self.at(offset))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_inside(&self, axis: usize) -> bool {
         let setup = self.positions.setup;
         let unit = 1 << self.positions.level;
@@ -110,13 +110,13 @@ impl<T: Thread, E: Element, S: StaticShape> Taps<E> for InStore<'_, T, E, S> {
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn beside(&self, axis: usize, across: usize, units: u32) -> [E; 4] {
         let is_inside = units == 2 && self.is_inside(across);
         beside(&self.positions.reach, axis, across, units, is_inside).map(|offset| self.at(offset))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn corners(&self) -> [[E; 4]; 2] {
         corners(&self.positions.reach).map(|four| four.map(|offset| self.at(offset)))
     }

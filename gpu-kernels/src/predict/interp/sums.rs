@@ -64,7 +64,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
     const SHARED_WORDS: u32 = Self::SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(2, 1);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &SumsParams) {
         let grid = params.part.grid(S::SHAPE);
         let samples = params.sampled.samples::<Stencils>();
@@ -98,7 +98,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
 }
 
 /// Predicts a sample tile by method `M`, and quantises it; its known values are in the store then. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn predict_sample<T: Thread, E: Element, S: StaticShape, M: Method>(
     t: T,
     params: &SumsParams,
@@ -137,7 +137,7 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
     };
 
     /// Adds the sums of a class. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn add_class<T: Thread>(t: T, all: View<u64>, class: &Class<'_>) {
         let Class { level, odd, .. } = *class;
         let count = count(S::SHAPE, odd);
@@ -173,7 +173,7 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
 
     /// The integers of position number `number` of a class, which has 2^`logs` positions along each axis; zeros if it does not
     /// count.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn numbers<T: Thread>(
         t: T,
         class: &Class<'_>,
@@ -223,7 +223,7 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
 }
 
 /// The integers of so many terms whose products have this number; others, below `most`, if there is no such number.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(super) fn pair(count: usize, most: usize, number: usize) -> [usize; 2] {
     let (mut row, mut left) = (0, number);
     while row + 1 < count && left > count - row {
@@ -244,12 +244,12 @@ struct Known<E, M> {
 impl<E: Element, M: Method> Residuals<E> for Known<E, M> {
     const KIND: FittedKind = M::KIND;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn scope(&self) -> Scope {
         self.scope
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn residuals<T: Thread, const N: usize>(
         &self,
         _: T,

@@ -17,19 +17,19 @@ pub(super) struct InShared<T, const TERMS: usize, const THREADS: u32> {
 }
 
 impl<T: Thread, const TERMS: usize, const THREADS: u32> InShared<T, TERMS, THREADS> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn at(&self, row: usize, column: usize) -> u32 {
         (row * (TERMS + 1) + column) as u32 * THREADS + self.t.thread_index()
     }
 }
 
 impl<T: Thread, const TERMS: usize, const THREADS: u32> System for InShared<T, TERMS, THREADS> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn get(&self, row: usize, column: usize) -> f64 {
         f64::from_bits(self.systems.load(self.t, self.at(row, column)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn set(&mut self, row: usize, column: usize, value: f64) {
         let at = self.at(row, column);
         self.systems.store(self.t, at, value.to_bits());

@@ -20,13 +20,13 @@ impl<E: Element, S: StaticShape> Values<E, S> {
     };
 
     /// The address of the store. For a whole warp.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn kept_address<T: Thread>(t: T) -> SharedAddress {
         Self::SHARED.0.kept_address(t)
     }
 
     /// Reads the value at an address.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load_at<T: Thread>(t: T, address: SharedAddress) -> E {
         let low = t.shared_load_at(address);
         let high = if E::WORDS == 2 {
@@ -38,7 +38,7 @@ impl<E: Element, S: StaticShape> Values<E, S> {
     }
 
     /// Writes the value at an address.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store_at<T: Thread>(t: T, address: SharedAddress, value: E) {
         let [low, high] = value.to_words();
         t.shared_store_at(address, low);
@@ -49,7 +49,7 @@ impl<E: Element, S: StaticShape> Values<E, S> {
 
     /// Begins to copy an element of a field in global memory to an address: see
     /// [`copy_async`](ferrosz_simt::GlobalMemory::copy_async).
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn copy_to<T: Thread>(t: T, address: SharedAddress, field: View<u32>, element: u64) {
         let word = element * E::WORDS as u64;
         t.copy_async(address, field, word);

@@ -32,7 +32,7 @@ pub const fn shared(shape: Shape) -> (Shared<i32>, Layout) {
 }
 
 /// Writes a tile's codes. For the whole block.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn predict<T: Thread, E: Element, S: StaticShape>(
     t: T,
     rows: &TileRows<'_, S, false>,
@@ -70,7 +70,7 @@ pub fn predict<T: Thread, E: Element, S: StaticShape>(
 
 /// Sets the codes of holes, which [`predict`] has taken for raw positions, to 0. For the whole block, after a barrier. It
 /// reads the values again: in [`predict`] they would need registers to the end.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn clear_holes<T: Thread, E: Element, S: StaticShape>(t: T, rows: &TileRows<'_, S, false>) {
     let mut number = t.warp();
     while number < t.opaque(tile::ROWS) {
@@ -88,7 +88,7 @@ pub fn clear_holes<T: Thread, E: Element, S: StaticShape>(t: T, rows: &TileRows<
 }
 
 /// The row that a warp has in a turn: in a cube those of one slice, and then of another.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {
     match shape {
         Shape::Line | Shape::Plane => turn,
@@ -100,7 +100,7 @@ fn row_of_turn<T: Thread>(t: T, shape: Shape, turn: u32) -> u32 {
 }
 
 /// Writes a row's codes.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn predict_row<T: Thread, E: Element, S: StaticShape>(
     t: T,
     rows: &TileRows<'_, S, false>,
@@ -133,7 +133,7 @@ struct RowsBefore {
 
 impl RowsBefore {
     /// The codes of the next row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn codes<T: Thread, E: Element>(
         &mut self,
         t: T,
@@ -164,7 +164,7 @@ impl RowsBefore {
     }
 
     /// The prediction from the rows before alone, and the row of the slice before.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn base<T: Thread>(&self, t: T, row: u32) -> (Pair<i32>, Pair<i32>) {
         match self.shape {
             Shape::Line => (Pair::default(), Pair::default()),
@@ -184,7 +184,7 @@ impl RowsBefore {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn advance<T: Thread>(
         &mut self,
         t: T,
@@ -208,7 +208,7 @@ impl RowsBefore {
 }
 
 /// The index of this lane's code of half a row in the array of the last slice.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn in_slice<T: Thread>(t: T, row: u32, half: u32) -> u32 {
     row % SLICE_ROWS * tile::ROW + position(t, half)
 }
@@ -224,7 +224,7 @@ struct Settled {
 }
 
 impl Settled {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn codes(&self) -> Pair<u32> {
         (self.residuals).zip(
             self.has_code,
@@ -235,7 +235,7 @@ impl Settled {
     }
 
     /// Decides which positions of a row are raw; `carry` is the same in all lanes.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find<T: Thread>(
         t: T,
         rest: Pair<i32>,
@@ -274,7 +274,7 @@ impl Settled {
     }
 
     /// Gives each raw position, whose bit in `settled` is 0, the `rest` of the last position before it that is not raw.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill<T: Thread>(t: T, rest: Pair<i32>, settled: u64, carry: i32, last: i32) -> Self {
         let rest = Pair::of(|half| {
             let up_to = settled & u64::MAX >> (tile::ROW - 1 - position(t, half));
@@ -292,14 +292,14 @@ impl Settled {
 }
 
 /// The value at a position of the row; the position may differ from lane to lane.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn at<T: Thread>(t: T, row: Pair<i32>, position: u32) -> i32 {
     let Pair { low, high } = row.map(|value| t.shuffle(value.cast_unsigned(), position % WARP));
     if position < WARP { low } else { high }.cast_signed()
 }
 
 /// Bit x is whether position x of the row has a code and this residual of it fits.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn mask<T: Thread>(t: T, has_code: Pair<bool>, residuals: Pair<i32>) -> u64 {
     let is_able = has_code.zip(residuals, |has_code, residual| has_code && fits(residual));
     let Pair { low, high } = is_able.map(|is_able| u64::from(t.ballot(is_able)));

@@ -47,7 +47,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
     const SHARED_WORDS: u32 = exact::shared(S::SHAPE).1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &LorenzoParams) {
         let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
@@ -75,7 +75,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
 
 /// Writes this warp's codes, as if all positions but the tile's first had one that fits. Returns whether one has
 /// not, so that the written codes are of no use.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn predict<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
     rows: &TileRows<'_, S, WHOLE>,
@@ -124,7 +124,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
     /// Rows that a step looks at.
     const COUNT: usize = if Self::HAS_SLICES { ROWS + 1 } else { ROWS };
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<T: Thread>(t: T, rows: &'a TileRows<'a, S, WHOLE>, quantizer: &'a Quantizer<E>) -> Self {
         let has_slice_before = Self::HAS_SLICES && !t.warp().is_multiple_of(SLABS);
         Self {
@@ -136,7 +136,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
 
     /// The number of the step that this warp begins with, which is the one before its own if the tile has that,
     /// and its first row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_step<T: Thread>(&self, t: T) -> (u32, Row) {
         let (number, before) = if Self::HAS_SLICES {
             let slice = t.warp() % SLABS * ROWS as u32;
@@ -151,14 +151,14 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
     }
 
     /// The first row of the next step.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn next_row(&self, row: Row) -> Row {
         self.rows
             .moved(row, 0, if Self::HAS_SLICES { 1 } else { ROWS as u32 })
     }
 
     /// Row number `k` of the step whose first row is `row`, modulo 2^32.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn row_of(&self, row: Row, k: u32) -> Row {
         if Self::HAS_SLICES {
             self.rows.moved(row, k, 0)
@@ -169,7 +169,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
 
     /// The value of half a row of the step whose first row is `row`: that of `k`, or of the slice before. If there is
     /// none, anything.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread>(&self, t: T, row: Row, k: usize, half: u32) -> E {
         let by = if k == ROWS {
             self.slice_before
@@ -181,7 +181,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
 
     /// The codes of the step whose first row is `row`, 0 where there is none; bit 2 k + half says that row k has
     /// none there.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantize<T: Thread>(&self, t: T, row: Row) -> (Step<i32>, u32) {
         let mut values = [Pair::default(); ROWS + 1];
         for k in 0..Self::COUNT {
@@ -206,7 +206,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
 
     /// Corrects the doubtful codes; returns the positions that have none. The values are loaded again, since they would
     /// need registers if they stayed live.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantize_with_care<T: Thread>(&self, t: T, row: Row, codes: &mut Step<i32>) -> u32 {
         let row = self.rows.moved(row, 0, t.opaque(0));
         let count = 2 * Self::COUNT as u32;
@@ -241,7 +241,7 @@ impl<'a, E: Element, S: StaticShape, const WHOLE: bool> Share<'a, E, S, WHOLE> {
     }
 
     /// Writes a step's residuals as codes, but with `has_origin` the first; the largest code.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(
         &self,
         t: T,
@@ -291,7 +291,7 @@ struct Earlier {
 
 impl Earlier {
     /// Codes less the prediction from the rows before alone.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn advance<S: StaticShape>(&mut self, codes: &Step<i32>) -> [Pair<i32>; ROWS] {
         let own = [codes[0], codes[1], codes[2], codes[3]];
         let rows_before = |first| [first, own[0], own[1], own[2]];
@@ -312,7 +312,7 @@ impl Earlier {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn each_less(a: [Pair<i32>; ROWS], b: [Pair<i32>; ROWS]) -> [Pair<i32>; ROWS] {
     core::array::from_fn(|k| a[k].minus(b[k]))
 }

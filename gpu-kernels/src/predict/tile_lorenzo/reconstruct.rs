@@ -71,7 +71,7 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 3;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &LorenzoParams) {
         let (number, tile) = params.tile(S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
@@ -85,7 +85,7 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
     rows: &TileRows<'_, S, WHOLE>,
@@ -106,7 +106,7 @@ fn reconstruct<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
 }
 
 /// The code that the tile's first position counts with, if it is this thread's and has no code of its own.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn raw_origin<T: Thread, E: Element, S: StaticShape, const WHOLE: bool>(
     t: T,
     rows: &TileRows<'_, S, WHOLE>,
@@ -130,7 +130,7 @@ struct Run<'a, S, const WHOLE: bool> {
 }
 
 impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new(rows: &'a TileRows<'a, S, WHOLE>, origin: Option<i32>) -> Self {
         Self {
             rows,
@@ -141,7 +141,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
     }
 
     /// Leaves the run's sums in shared memory; whether a position has no code, other than the tile's first.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sum_up<T: Thread>(mut self, t: T) -> bool {
         let mut row = t.thread_index() / HALF * RUN;
         let end = row + t.opaque(RUN);
@@ -164,7 +164,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
     }
 
     /// The codes of the rows from one on.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread>(&self, t: T, row: u32) -> [Words; BATCH] {
         let first = self.rows.first_code / 2 + u64::from(row) * ROW_WORDS;
         let first = first + u64::from(t.lane() % HALF);
@@ -179,7 +179,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
     }
 
     /// The residuals of codes, 0 where there is none; the tile's first position has its own.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn residuals(&mut self, words: Words, is_first: bool) -> Quad {
         let Words { even, odd } = words;
         let mut codes = [even & 0xffff, odd & 0xffff, even >> 16, odd >> 16];
@@ -196,7 +196,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
     }
 
     /// The sums of a row and, in the run, of those before.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn add_row<T: Thread>(&mut self, t: T, residuals: Quad) -> Quad {
         let mut along = residuals;
         for i in 1..QUAD {
@@ -216,7 +216,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> Run<'a, S, WHOLE> {
 }
 
 /// The sum of the values of the lanes before this one in its half of the warp.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn half_warp_sum_before<T: Thread>(t: T, value: i32) -> i32 {
     let lane = t.lane() % HALF;
     let mut sum = value.cast_unsigned();
@@ -241,7 +241,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
 
     /// Completes and writes this warp's rows: two runs, or in a cube those of two y, slice after slice. Without
     /// `HAS_RAW` all positions but the tile's first have a code.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread, const HAS_RAW: bool>(&self, t: T) {
         let mut earlier = Pair::default();
         let mut counted = 0;
@@ -262,7 +262,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     }
 
     /// Completes and writes the rows of a run from number `first` on, or those with its y in a cube.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store_rows<T: Thread, const HAS_RAW: bool>(&self, t: T, first: u32, mut earlier: Pair<i32>) {
         let step = if Self::HAS_SLICES { SLICE_ROWS } else { 1 };
         let mut number = first;
@@ -286,7 +286,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     }
 
     /// The row that a warp takes `count` rows later.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn further(&self, row: Row, count: u32) -> Row {
         if Self::HAS_SLICES {
             self.rows.moved(row, count, 0)
@@ -296,7 +296,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
     }
 
     /// Writes the value of a code. A raw position keeps the value that the field already has.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread, const HAS_RAW: bool>(
         &self,
         t: T,
@@ -314,7 +314,7 @@ impl<E: Element, S: StaticShape, const WHOLE: bool> Leave<'_, E, S, WHOLE> {
 }
 
 /// The sums of a run that the runs after it need.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
     let row = run * RUN + RUN - 1;
     let is_line = matches!(S::SHAPE, Shape::Line);
@@ -322,7 +322,7 @@ fn last_sums<T: Thread, S: StaticShape>(t: T, run: u32) -> Pair<i32> {
 }
 
 /// The sum at a position of a row.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn sum<T: Thread>(t: T, row: u32, x: u32) -> i32 {
     SHARED.0.load(t, row * ROW + x).cast_signed()
 }

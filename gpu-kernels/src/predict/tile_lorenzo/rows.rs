@@ -21,7 +21,7 @@ pub struct Pair<V> {
 
 impl<V> Pair<V> {
     /// The results of `make` for both halves.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn of(make: impl Fn(u32) -> V) -> Self {
         Self {
             low: make(0),
@@ -30,7 +30,7 @@ impl<V> Pair<V> {
     }
 
     /// The results of `make` for both values.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn map<W>(self, make: impl Fn(V) -> W) -> Pair<W> {
         Pair {
             low: make(self.low),
@@ -39,7 +39,7 @@ impl<V> Pair<V> {
     }
 
     /// The results of `make` for both values and those of another row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn zip<U, W>(self, other: Pair<U>, make: impl Fn(V, U) -> W) -> Pair<W> {
         Pair {
             low: make(self.low, other.low),
@@ -50,20 +50,20 @@ impl<V> Pair<V> {
 
 impl Pair<i32> {
     /// The sums, modulo 2^32.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn plus(self, other: Self) -> Self {
         self.zip(other, i32::wrapping_add)
     }
 
     /// The differences, modulo 2^32.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn minus(self, other: Self) -> Self {
         self.zip(other, i32::wrapping_sub)
     }
 
     /// The value at the position before each; `carry` at the one before the first, of which lane 0's counts. In lane
     /// 0 also the row's last, the second of the results.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn before<T: Thread>(self, t: T, carry: i32) -> (Self, i32) {
         let Self { low, high } = self.map(|value| {
             t.shuffle(value.cast_unsigned(), t.lane() + WARP - 1)
@@ -105,7 +105,7 @@ pub struct Row {
 }
 
 /// Whether all positions of a tile are in the field.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn is_whole(shape: Shape, tile: &TileBox) -> bool {
     let extents = tile::extents(shape);
     (0..3).all(|i| tile.left[i] >= extents[i])
@@ -113,7 +113,7 @@ pub fn is_whole(shape: Shape, tile: &TileBox) -> bool {
 
 impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     /// Those of a tile.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn new(params: &'a LorenzoParams, number: u64, tile: &TileBox) -> Self {
         let [z, y, x] = tile.origin;
         Self {
@@ -126,7 +126,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 
     /// The row of this number.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn row<T: Thread>(&self, t: T, number: u32) -> Row {
         let in_row = t.lane() % 2 * WARP + t.lane() / 2;
         let first = Row {
@@ -143,7 +143,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 
     /// The row so many slices and rows on, modulo 2^32.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn moved(&self, row: Row, z: u32, y: u32) -> Row {
         let rows = if matches!(S::SHAPE, Shape::Line) {
             u64::from(ROW)
@@ -166,7 +166,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 
     /// How many positions of a row are in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn positions(&self, row: Row) -> u32 {
         if WHOLE {
             return ROW;
@@ -182,14 +182,14 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 
     /// Whether this lane's position in half a row is in the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn has<T: Thread>(&self, t: T, row: Row, half: u32) -> bool {
         WHOLE || position(t, half) < self.positions(row)
     }
 
     /// The value of half a row; outside the field the value of the tile's first position, which is not used. So no branch
     /// separates the loads.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load<T: Thread, E: Element>(&self, t: T, row: Row, half: u32) -> E {
         let at = if self.has(t, row, half) {
             row.element + u64::from(half * WARP)
@@ -200,26 +200,26 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
     }
 
     /// Writes a value of half a row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store<T: Thread, E: Element>(&self, t: T, row: Row, half: u32, value: E) {
         let at = row.element + u64::from(half * WARP);
         store_element(t, self.params.field, at, value);
     }
 
     /// This lane's code of half a row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load_code<T: Thread>(&self, t: T, row: Row, half: u32) -> u32 {
         t.load_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
     }
 
     /// As [`TileRows::load_code`], of a code that this block has written.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn load_own_code<T: Thread>(&self, t: T, row: Row, half: u32) -> u32 {
         t.load_own_half(self.params.codes, row.code + u64::from(half * (WARP / 2)))
     }
 
     /// Writes this lane's code of half a row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn store_code<T: Thread>(&self, t: T, row: Row, half: u32, code: u32) {
         let at = row.code + u64::from(half * (WARP / 2));
         t.store_half(self.params.codes, at, code as u16);
@@ -227,7 +227,7 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
 }
 
 /// The position in its row of this lane's element of half a row.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub fn position<T: Thread>(t: T, half: u32) -> u32 {
     t.lane() + half * WARP
 }

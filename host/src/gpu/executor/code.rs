@@ -1,7 +1,7 @@
 //! The kernels' code, unpacked.
 
 use crate::error::Error;
-use ferrosz_simt::Kernel;
+use crate::gpu::executor::KernelEntry;
 use lzma_rust2::LzmaReader;
 use std::io::Read;
 
@@ -10,9 +10,9 @@ use std::io::Read;
 /// # Errors
 ///
 /// [`Error::Cuda`] if there is none, because it was not built, or if it is damaged.
-pub(super) fn ptx_of<K: Kernel>() -> Result<String, Error> {
-    let kernel = K::NAME;
-    let packed = K::PACKAGE.ptx_of(kernel).ok_or_else(|| Error::Cuda {
+pub(super) fn ptx_of(kernel: &KernelEntry) -> Result<String, Error> {
+    let (package, kernel) = (kernel.package, kernel.launch.name);
+    let packed = package.ptx_of(kernel).ok_or_else(|| Error::Cuda {
         action: "find a kernel",
         reason: format!("there is no PTX of {kernel}"),
     })?;
@@ -26,9 +26,10 @@ pub(super) fn ptx_of<K: Kernel>() -> Result<String, Error> {
 }
 
 /// The machine code of a kernel for GPUs of a compute capability; none if there is no such code.
-pub(super) fn machine_code_of<K: Kernel>((major, minor): (i32, i32)) -> Option<Vec<u8>> {
+pub(super) fn machine_code_of(kernel: &KernelEntry, (major, minor): (i32, i32)) -> Option<Vec<u8>> {
     let number = |number| u32::try_from(number).ok();
-    let packed = K::PACKAGE.machine_code_of(K::NAME, number(major)?, number(minor)?)?;
+    let (package, name) = (kernel.package, kernel.launch.name);
+    let packed = package.machine_code_of(name, number(major)?, number(minor)?)?;
     unpack(packed).ok()
 }
 
@@ -49,24 +50,25 @@ mod tests {
     use ferrosz_gpu_kernels::predict::interp::scores::Scores;
     use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
 
-    fn check<K: Kernel>() {
+    fn check(kernel: KernelEntry) {
+        let name = kernel.launch.name;
         for (capability, chip) in [((8, 0), 80), ((8, 9), 80), ((9, 0), 90)] {
-            let code = machine_code_of::<K>(capability).unwrap();
+            let code = machine_code_of(&kernel, capability).unwrap();
             // The head of an ELF file: its magic number, the machine (CUDA is 190), and the chip in the flags' second
             // byte.
             assert_eq!(code[..4], *b"\x7fELF");
             assert_eq!(u16::from_le_bytes([code[18], code[19]]), 190);
-            assert_eq!(code[49], chip, "{}", K::NAME);
-            let name = K::NAME.as_bytes();
+            assert_eq!(code[49], chip, "{name}");
+            let name = name.as_bytes();
             assert!(code.windows(name.len()).any(|window| window == name));
         }
-        assert_eq!(machine_code_of::<K>((-1, 0)), None);
+        assert_eq!(machine_code_of(&kernel, (-1, 0)), None);
     }
 
     #[test]
     fn machine_code_is_of_its_kernel_and_chip() {
-        check::<Scores<f32, Cube>>();
-        check::<Decode<Rans, Line>>();
-        check::<LorenzoPredict<f64, Plane>>();
+        check(KernelEntry::of::<Scores<f32, Cube>>());
+        check(KernelEntry::of::<Decode<Rans, Line>>());
+        check(KernelEntry::of::<LorenzoPredict<f64, Plane>>());
     }
 }

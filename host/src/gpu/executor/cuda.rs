@@ -3,25 +3,16 @@
 use crate::error::Error;
 use crate::gpu::driver::{self, failed};
 use crate::gpu::executor::pinned::{self, LEAST_STAGED, Staging, StagingPool};
-use crate::gpu::executor::{Executor, PIECE, code};
+use crate::gpu::executor::{Blocks, Executor, KernelEntry, PIECE, Task, code};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_simt::{Kernel, View};
+use ferrosz_simt::View;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The number of blocks of a launch.
-#[derive(Clone, Copy)]
-pub(crate) enum Blocks {
-    /// This many blocks.
-    Just(u32),
-    /// As many blocks as run at the same time, but at most this number of tasks.
-    Over(u32),
-}
-
-/// The functions that load some kernels, by name.
-pub(crate) type Loads = BTreeMap<&'static str, fn(&Kernels) -> Result<(), Error>>;
+/// Kernels to load, by name.
+pub(crate) type Loads = BTreeMap<&'static str, KernelEntry>;
 
 /// The kernels, each loaded into a context when it is first used.
 #[derive(Clone)]
@@ -88,28 +79,28 @@ impl Kernels {
     /// # Errors
     ///
     /// [`Error::Cuda`] if the driver refuses it.
-    fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
+    fn function(&self, kernel: &KernelEntry) -> Result<Loaded, Error> {
         let slot = {
             let functions = self.functions.lock();
             let mut functions = functions.unwrap_or_else(PoisonError::into_inner);
-            functions.entry(K::NAME).or_default().clone()
+            functions.entry(kernel.launch.name).or_default().clone()
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = &*slot {
             return Ok(loaded.clone());
         }
         let function = self
-            .module::<K>()?
-            .load_function(K::NAME)
+            .module(kernel)?
+            .load_function(kernel.launch.name)
             .map_err(failed("load a kernel"))?;
         function
             .set_attribute(
                 sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared_bytes::<K>() as i32,
+                shared_bytes(kernel) as i32,
             )
             .map_err(failed("reserve shared memory"))?;
         let loaded = Loaded {
-            blocks_at_once: self.blocks_at_once::<K>(&function)?,
+            blocks_at_once: self.blocks_at_once(kernel, &function)?,
             function,
         };
         *slot = Some(loaded.clone());
@@ -119,23 +110,18 @@ impl Kernels {
     /// The module of a kernel: its machine code, if there is some and the driver accepts it (a driver older than the
     /// assembler may not), otherwise its PTX, which the driver compiles. As for NVIDIA's own libraries,
     /// `CUDA_FORCE_PTX_JIT=1` in the environment selects the PTX.
-    fn module<K: Kernel>(&self) -> Result<Arc<CudaModule>, Error> {
+    fn module(&self, kernel: &KernelEntry) -> Result<Arc<CudaModule>, Error> {
         let capability = self.context.compute_capability();
         let capability = capability.map_err(failed("ask what the GPU can do"))?;
         if std::env::var_os("CUDA_FORCE_PTX_JIT").is_none_or(|wish| wish != "1")
-            && let Some(code) = code::machine_code_of::<K>(capability)
+            && let Some(code) = code::machine_code_of(kernel, capability)
             && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
         {
             return Ok(module);
         }
         self.context
-            .load_module(Ptx::from_src(code::ptx_of::<K>()?))
+            .load_module(Ptx::from_src(code::ptx_of(kernel)?))
             .map_err(failed("load a kernel"))
-    }
-
-    /// Loads a kernel if necessary.
-    pub(crate) fn load<K: Kernel>(&self) -> Result<(), Error> {
-        self.function::<K>().map(|_| ())
     }
 
     /// Loads kernels, one after the other, if necessary. Threads would not help: the driver never compiles two kernels
@@ -143,14 +129,16 @@ impl Kernels {
     pub(crate) fn load_all(&self, loads: Loads) -> Result<(), Error> {
         let bound = self.context.bind_to_thread();
         bound.map_err(failed("use the GPU"))?;
-        loads.into_values().try_for_each(|load| load(self))
+        loads
+            .values()
+            .try_for_each(|kernel| self.function(kernel).map(|_| ()))
     }
 
     /// Blocks of a kernel that the GPU runs at the same time, at least one.
-    fn blocks_at_once<K: Kernel>(&self, function: &CudaFunction) -> Result<u32, Error> {
-        let bytes = shared_bytes::<K>() as usize;
+    fn blocks_at_once(&self, kernel: &KernelEntry, function: &CudaFunction) -> Result<u32, Error> {
+        let bytes = shared_bytes(kernel) as usize;
         let per_multiprocessor = function
-            .occupancy_max_active_blocks_per_multiprocessor(K::THREADS, bytes, None)
+            .occupancy_max_active_blocks_per_multiprocessor(kernel.launch.threads, bytes, None)
             .map_err(failed("ask how many blocks a multiprocessor runs"))?;
         let multiprocessors = self
             .context
@@ -161,29 +149,29 @@ impl Kernels {
     }
 
     /// Runs a kernel on a stream.
-    pub(crate) fn launch<K: Kernel>(
+    pub(crate) fn launch(
         &self,
         stream: sys::CUstream,
+        task: &Task<'_>,
         blocks: Blocks,
-        params: &K::Params,
     ) -> Result<(), Error> {
         let Loaded {
             function,
             blocks_at_once,
-        } = self.function::<K>()?;
+        } = self.function(&task.kernel)?;
         let blocks = match blocks {
             Blocks::Just(blocks) => blocks,
             Blocks::Over(tasks) => tasks.min(blocks_at_once),
         };
-        let mut arguments = [std::ptr::from_ref(params).cast::<c_void>().cast_mut()];
-        // SAFETY: the function is `K`'s, whose only argument is `K::Params` by value; the views in it are valid by
-        // their own contract.
+        let mut arguments = [std::ptr::from_ref(task.params).cast::<c_void>().cast_mut()];
+        // SAFETY: the function's only argument is the kernel's parameters by value, which a task has; the views in them
+        // are valid by their own contract.
         unsafe {
             result::launch_kernel(
                 function.cu_function(),
                 (blocks, 1, 1),
-                (K::THREADS, 1, 1),
-                shared_bytes::<K>(),
+                (task.kernel.launch.threads, 1, 1),
+                shared_bytes(&task.kernel),
                 stream,
                 &mut arguments,
             )
@@ -216,8 +204,8 @@ pub unsafe fn words(argument: &'static str, address: u64, bytes: u64) -> Result<
 }
 
 /// Bytes of shared memory that a block of a kernel needs.
-const fn shared_bytes<K: Kernel>() -> u32 {
-    4 * K::SHARED_WORDS
+const fn shared_bytes(kernel: &KernelEntry) -> u32 {
+    4 * kernel.launch.shared_words
 }
 
 /// Runs kernels on one stream of a GPU.
@@ -483,15 +471,7 @@ impl Executor for CudaExecutor<'_> {
         })
     }
 
-    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
-        let stream = self.stream.cu_stream();
-        self.kernels
-            .launch::<K>(stream, Blocks::Just(blocks), params)
-    }
-
-    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
-        let stream = self.stream.cu_stream();
-        self.kernels
-            .launch::<K>(stream, Blocks::Over(tasks), params)
+    fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error> {
+        self.kernels.launch(self.stream.cu_stream(), task, blocks)
     }
 }

@@ -1,9 +1,9 @@
 //! The emulator as an executor: its memory is in the host, and a launch finishes before it returns.
 
 use crate::error::Error;
-use crate::gpu::executor::Executor;
+use crate::gpu::executor::{Blocks, Executor, Task};
+use ferrosz_simt::View;
 use ferrosz_simt::emulator::Emulator;
-use ferrosz_simt::{Kernel, View};
 use std::cell::UnsafeCell;
 
 /// Runs kernels on an [`Emulator`].
@@ -71,13 +71,14 @@ impl Executor for EmulatorExecutor {
         Ok(())
     }
 
-    fn launch<K: Kernel>(&self, blocks: u32, params: &K::Params) -> Result<(), Error> {
-        self.0
-            .launch::<K>(blocks, params)
-            .map_err(|fault| Error::KernelFault(fault.to_string()))
-    }
-
-    fn launch_over<K: Kernel>(&self, tasks: u32, params: &K::Params) -> Result<(), Error> {
-        self.launch::<K>(tasks.min(BLOCKS_AT_ONCE), params)
+    fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error> {
+        let name = task.kernel.launch.name;
+        let kernel = (task.kernel.package.emulated)(name)
+            .ok_or_else(|| Error::KernelFault(format!("{name} is in no list of kernels")))?;
+        let blocks = match blocks {
+            Blocks::Just(blocks) => blocks,
+            Blocks::Over(tasks) => tasks.min(BLOCKS_AT_ONCE),
+        };
+        kernel(&self.0, blocks, task.params).map_err(|fault| Error::KernelFault(fault.to_string()))
     }
 }

@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::gpu::batch::{
     CompressBatchJob, DecompressBatchJob, enqueue_compress_batch, enqueue_decompress_batch,
 };
-use crate::gpu::executor::Executor;
-use crate::gpu::executor::cuda::{Kernels, Loads};
+use crate::gpu::executor::cuda::Loads;
+use crate::gpu::executor::{Blocks, Executor, Task};
 use crate::gpu::mapping::compress::{Compression, enqueue_compress};
 use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress};
 use crate::stream_layout::StreamLayout;
@@ -14,7 +14,7 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::{Bound, Dtype, with_element};
 use ferrosz_gpu_kernels::pipeline::batch::arrays::Arrays;
-use ferrosz_simt::{Kernel, View};
+use ferrosz_simt::View;
 use std::cell::RefCell;
 
 /// Records the kernels that are launched.
@@ -98,13 +98,6 @@ pub(crate) fn to_batch(codec: BlockCodec, dtype: Dtype) -> Result<Loads, Error> 
     Ok(recorder.loads.into_inner())
 }
 
-impl Recorder {
-    fn note<K: Kernel>(&self) -> Result<(), Error> {
-        self.loads.borrow_mut().insert(K::NAME, Kernels::load::<K>);
-        Ok(())
-    }
-}
-
 impl Executor for Recorder {
     type Memory = ();
 
@@ -128,11 +121,9 @@ impl Executor for Recorder {
         Ok(())
     }
 
-    fn launch<K: Kernel>(&self, _: u32, _: &K::Params) -> Result<(), Error> {
-        self.note::<K>()
-    }
-
-    fn launch_over<K: Kernel>(&self, _: u32, _: &K::Params) -> Result<(), Error> {
-        self.note::<K>()
+    fn run(&self, task: &Task<'_>, _: Blocks) -> Result<(), Error> {
+        let kernel = task.kernel;
+        self.loads.borrow_mut().insert(kernel.launch.name, kernel);
+        Ok(())
     }
 }

@@ -57,7 +57,7 @@ impl CoarseLevels {
     }
 
     /// A level, and how many cells and words of bits there are before its own. Behind the last level, one without cells.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn level(&self, number: u32) -> (Level, u64, u64) {
         let (mut level, mut cells, mut words) = (self.first, 0, 0);
         let mut at = 0;
@@ -71,7 +71,7 @@ impl CoarseLevels {
     }
 
     /// A level in the workspace.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn at<E: Element>(&self, number: u32) -> Cells {
         let (level, cells, words) = self.level(number);
         Cells {
@@ -100,22 +100,22 @@ pub struct FillCoarseParams {
 struct Block;
 
 impl Team for Block {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn warp<T: Thread>(t: T) -> u64 {
         u64::from(t.warp())
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn warps<T: Thread>(_: T) -> u64 {
         u64::from(THREADS / WARP)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn value<T: Thread, E: Element>(t: T, cells: &Cells, cell: u64) -> E {
         load_own_element(t, cells.values, cell)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32 {
         t.load_own(cells.holes, word)
     }
@@ -130,7 +130,7 @@ impl<E: Element> Kernel for FillCoarse<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FillCoarseParams) {
         let FillCoarseParams { finer, levels } = params;
         if !finer.has_holes(t) {

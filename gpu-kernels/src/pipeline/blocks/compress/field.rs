@@ -51,17 +51,17 @@ pub(crate) trait Source<E>: Copy {
 }
 
 impl<E: Element> Source<E> for View<u32> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(self, t: T, number: u64) -> [u32; 4] {
         t.load4(self, number)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(self, t: T, at: u64) -> u32 {
         t.load(self, at)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(self, t: T, element: u64) {
         for i in 0..E::WORDS {
             t.prefetch(self, element * E::WORDS as u64 + (GROUP * i) as u64);
@@ -70,17 +70,17 @@ impl<E: Element> Source<E> for View<u32> {
 }
 
 impl Source<f32> for Shorts {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn unit<T: Thread>(self, t: T, number: u64) -> [u32; 4] {
         Self::unit(self, t, number)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(self, t: T, at: u64) -> u32 {
         self.value(t, at)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(self, t: T, element: u64) {
         t.prefetch(self.0, element / 2);
     }
@@ -105,49 +105,49 @@ impl<E: Element, P: WholeField<E>> FieldOf<E> for &P {
     type Source = P::Source;
     type Map = P::Map;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn source<T: Thread>(&self, t: T) -> Self::Source {
         P::source(self, t)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(&self, t: T) -> Option<Self::Map> {
         P::map(self, t)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stream<T: Thread>(&self, _: T) -> View<u32> {
         self.params().stream
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn entries<T: Thread>(&self, _: T) -> u64 {
         self.params().entries
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         let first = u64::from(t.opaque(cells::QUANTIZER as u32));
         let params = self.params();
         Quantizer::from_bits(params.quantizer.find(t, params.cells, first))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_holes(&self) -> bool {
         self.params().holes != 0
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn identity<T: Thread>(&self, t: T) -> Identity {
         self.params().identity.find(t, self.params().cells)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn grid(&self) -> &Grid {
         &self.params().grid
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn steps(&self) -> &UnitSteps {
         &self.params().steps
     }
@@ -157,17 +157,17 @@ impl<E: Element> WholeField<E> for CompressParams {
     type Source = View<u32>;
     type Map = Infallible;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn params(&self) -> &CompressParams {
         self
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn source<T: Thread>(&self, _: T) -> View<u32> {
         self.input
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(&self, _: T) -> Option<Infallible> {
         None
     }

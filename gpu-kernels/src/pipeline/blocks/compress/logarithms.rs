@@ -32,7 +32,7 @@ pub struct CompressLogarithmsParams {
 
 impl CompressLogarithmsParams {
     /// Whether elements of the user's field are read. Looked up at each use, so that it needs no register in between.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn reads_field<T: Thread>(&self, t: T) -> bool {
         t.load_u64(self.holes, u64::from(t.opaque(0))) == 0
     }
@@ -43,7 +43,7 @@ impl CompressLogarithmsParams {
 pub(crate) struct Logarithm;
 
 impl<E: Element> Map<E> for Logarithm {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn element(self, element: E) -> E {
         logarithm::to_coded(element)
     }
@@ -53,17 +53,17 @@ impl<E: Element> WholeField<E> for CompressLogarithmsParams {
     type Source = View<u32>;
     type Map = Logarithm;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn params(&self) -> &CompressParams {
         &self.coded
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn source<T: Thread>(&self, t: T) -> View<u32> {
         self.field.or(self.reads_field(t), self.coded.input)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(&self, t: T) -> Option<Logarithm> {
         self.reads_field(t).then_some(Logarithm)
     }
@@ -86,7 +86,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Kernel for CompressLogarithms<E
     // One less than for coded fields: division is a call, for which registers would be spilt.
     const RESIDENT_BLOCKS: u32 = by_width::<E>(3, 2);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &CompressLogarithmsParams) {
         Compress::<E, C, S>::field(t, params);
     }

@@ -33,17 +33,17 @@ impl WholeField<f32> for CompressShortParams {
     type Source = Shorts;
     type Map = Widen;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn params(&self) -> &CompressParams {
         &self.coded
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn source<T: Thread>(&self, _: T) -> Shorts {
         Shorts(self.field)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn map<T: Thread>(&self, t: T) -> Option<Widen> {
         let kind = t.load_u64(self.coded.cells, cells::CONVERSION) as u32;
         Short::from_ids(self.value_type, kind).map(Widen)
@@ -64,7 +64,7 @@ impl<C: StaticCodec, S: StaticShape> Kernel for CompressShort<C, S> {
         4
     };
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &CompressShortParams) {
         Compress::<f32, C, S>::field(t, params);
     }

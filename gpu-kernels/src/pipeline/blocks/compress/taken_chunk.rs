@@ -38,7 +38,7 @@ impl<'a, P: WholeField<E>, E: Element, S: StaticShape> TakenChunk<&'a P, E, S> {
     const AHEAD: u32 = ((4 << 20) / (CHUNK * E::BYTES)) as u32;
 
     /// The next chunk that no block has taken.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn take<T: Thread>(t: T, field: &'a P, shared: Scratch<E>) -> Self {
         let (grid, cells) = (field.grid(), field.params().cells);
         let (task, later) = Task::take::<T, S>(t, cells, grid, Self::AHEAD, shared.task);
@@ -49,7 +49,7 @@ impl<'a, P: WholeField<E>, E: Element, S: StaticShape> TakenChunk<&'a P, E, S> {
     }
 
     /// The same work; the box is read again, so that it needs no registers in between.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn again<T: Thread>(self, t: T) -> Self {
         if Self::IS_LINE {
             self
@@ -62,14 +62,14 @@ impl<'a, P: WholeField<E>, E: Element, S: StaticShape> TakenChunk<&'a P, E, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn of(field: &'a P, shared: Scratch<E>, task: Task) -> Self {
         let number = u64::from(task.number);
         Self::new(field, shared, number, task.chunk::<S>(field.grid()))
     }
 
     /// Sends for a whole chunk, 32 elements a thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn prefetch<T: Thread>(t: T, field: &P, chunk: &ChunkBox) {
         if chunk.elements() == CHUNK as u32 {
             let first = t.thread_index() * GROUP as u32;
@@ -85,7 +85,7 @@ impl<'a, P: WholeField<E>, E: Element, S: StaticShape> TakenChunk<&'a P, E, S> {
 
     /// Writes the chunk's table entry and, behind the last chunk, the header. `sum` is the summand of the chunk's words
     /// in its checksum. For one thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn finish<T: Thread>(&self, t: T, start: u64, words: u32, form: Form, sum: u64) {
         let params = self.field.params();
         let identity = self.write_entry(t, start, words, form, sum);
@@ -109,7 +109,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     pub(super) const IS_LINE: bool = matches!(S::SHAPE, Shape::Line);
 
     /// Chunk `number` of a field, which is this box.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn new(field: F, shared: Scratch<E>, number: u64, chunk: ChunkBox) -> Self {
         Self {
             field,
@@ -121,24 +121,24 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// The quantiser, read at each use, so that it needs no registers in between.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn quantizer<T: Thread>(&self, t: T) -> Quantizer<E> {
         self.field.quantizer(t)
     }
 
     /// The first word of a line's chunk in the input.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_word(&self) -> u64 {
         self.number * (CHUNK * E::WORDS) as u64
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn walk(&self) -> BoxWalk<'_> {
         BoxWalk::new(S::SHAPE, self.field.grid(), &self.chunk)
     }
 
     /// A word of the element in a slot: word `word % E::WORDS` of slot `word / E::WORDS`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn slot_word<T: Thread>(&self, t: T, word: u32) -> u32 {
         let words = E::WORDS as u32;
         let at = if Self::IS_LINE {
@@ -151,7 +151,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// A word of the chunk's elements, row by row.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn raster_word<T: Thread>(&self, t: T, word: u32) -> u32 {
         let words = E::WORDS as u32;
         let at = if Self::IS_LINE {
@@ -164,7 +164,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// A word of the field.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn field_word<T: Thread>(&self, t: T, at: u64) -> u32 {
         let source = self.field.source(t);
         match self.field.map(t) {
@@ -184,7 +184,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// Brings the elements in. Ends so that threads may read their own rows.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn stage<T: Thread>(&self, t: T) {
         let (elements, staged) = (self.chunk.elements(), self.shared.elements);
         let source = self.field.source(t);
@@ -211,7 +211,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// The positions of this thread's row that hold elements.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn inside<T: Thread>(&self, t: T) -> u32 {
         if self.chunk.elements() == CHUNK as u32 {
             return WHOLE_GROUP;
@@ -223,7 +223,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
 
     /// The codes of this thread's row, each with [`Quantizer::BIAS`] on top, and which of its elements have none.
     /// Positions without elements have any.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn quantize<T: Thread>(&self, t: T) -> (Group, u32) {
         let quantizer = self.quantizer(t);
         let mut biased = [0; GROUP];
@@ -242,7 +242,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
 
     /// Sets right the codes of a row in which some are in doubt; which of its elements have none.
     /// Rare, but blocks that look back wait for it: only the codes in doubt are looked at again.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn quantize_with_care<T: Thread>(
         &self,
         t: T,
@@ -277,7 +277,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
 
     /// Those of the elements without a code whose values are stored: all but holes. They are read again, as a second mask
     /// would need a register through the prediction.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn exceptions<T: Thread>(&self, t: T, missing: u32) -> u32 {
         if missing == 0 || !self.field.has_holes() {
             return missing;
@@ -294,7 +294,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// Whether all elements equal the first, bit for bit. For the whole block, after a barrier.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn is_constant<T: Thread>(&self, t: T) -> bool {
         let first = self.shared.elements.get(t, 0).to_bits64();
         let inside = self.inside(t);
@@ -310,7 +310,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// The image of a chunk that is not coded: all its elements, or one.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn write_elements<T: Thread>(&self, t: T, form: Form, words: u32) {
         let elements = if form == Form::Constant {
             1
@@ -331,13 +331,13 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
     }
 
     /// The first word of the payload in the stream.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn payload_word<T: Thread>(&self, t: T) -> u64 {
         HEADER_WORDS as u64 + 4 * self.field.entries(t)
     }
 
     /// Copies the image to its position in the stream; this thread's part of the checksum.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn copy_image<T: Thread>(&self, t: T, start: u64, words: u32) -> u64 {
         let first = (self.payload_word(t) + start / 4) / u64::from(UNIT_WORDS);
         let stream = self.field.stream(t);
@@ -356,7 +356,7 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
 
     /// Writes the chunk's table entry; the identity of the stream. `sum` is the summand of the chunk's words in its
     /// checksum. For one thread.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn write_entry<T: Thread>(
         &self,
         t: T,

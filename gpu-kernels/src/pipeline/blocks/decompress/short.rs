@@ -34,7 +34,7 @@ impl<S: StaticShape> Kernel for DecompressShort<S> {
     // One less than for elements: values would be spilt.
     const RESIDENT_BLOCKS: u32 = 3;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecompressShortParams) {
         type Elements<S> = Decompress<f32, S>;
         let coded = &params.coded;

@@ -94,7 +94,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
 
     /// Chunk `number` of a stream, which is this box; the stream has at least a header and the chunk table. It has no
     /// words until [`StoredChunk::locate`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn new<T: Thread>(
         t: T,
         stream: A,
@@ -118,14 +118,14 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// The header's summary.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn summary<T: Thread>(t: T, stream: A) -> Summary {
         let view = stream.header(t);
         Summary::from_words(|word| t.load(view, word as u64))
     }
 
     /// Sets the chunk's words, if position and length are possible in a payload of this many 16-byte units.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn locate(&mut self, payload_units: u64) {
         let entry = &self.entry;
         let raw = raw_words(self.chunk.elements(), E::WORDS as u32);
@@ -136,7 +136,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// The places of the chunk's elements.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn held(&self) -> Held<E> {
         Held {
             image: self.shared.image,
@@ -145,7 +145,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Reports a fault of the chunk.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn report<T: Thread>(&self, t: T, fault: ChunkFault) {
         if t.thread_index() == 0 {
             self.stream
@@ -154,7 +154,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Brings the chunk's elements into shared memory; where they are. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn read<T: Thread>(&self, t: T) -> Result<Words, ChunkFault> {
         let words = self.words.ok_or(ChunkFault::Place)?;
         let form = Form::from_id(self.entry.form);
@@ -189,7 +189,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Reports a wrong checksum. `sum` is the summand of the chunk's words in it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn verify<T: Thread>(&self, t: T, sum: u64) {
         if self.stream.verifies() {
             let summary = Self::summary(t, self.stream);
@@ -201,13 +201,13 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// The chunk's first 16-byte unit in the stream.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_unit<T: Thread>(&self, t: T, entry: &Entry) -> u64 {
         first_payload_unit(self.stream.entries(t)) + entry.start / 16
     }
 
     /// Brings the chunk's bytes into shared memory; this thread's part of the checksum.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load_image<T: Thread>(&self, t: T, words: u32) -> u64 {
         let first = self.first_unit(t, &self.entry);
         let stream = self.stream.stream(t);
@@ -242,7 +242,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Decodes the image of a coded chunk to its elements. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode<T: Thread>(
         &self,
         t: T,
@@ -269,7 +269,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// This thread's differences.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_codes<T: Thread>(&self, t: T, parts: &Parts) -> Group {
         let number = t.lane() % groups::<S>();
         let image = self.shared.image;
@@ -285,7 +285,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Differences to codes. For the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn predict_backward<T: Thread>(&self, t: T, codes: &mut Group) {
         group::backward(t, self.codec.predictor(), S::SHAPE, codes);
         if self.codec.is_layered() {
@@ -298,7 +298,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// The sections of the chunk; if they are contradictory, the same fault for the whole block.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_parts<T: Thread>(
         &self,
         t: T,
@@ -338,13 +338,13 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// The chunk's sections, as far as its blocks tell.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sections(&self) -> Sections {
         Sections::of(self.chunk.block_count(S::SHAPE), S::SHAPE, self.codec)
     }
 
     /// This thread's rate byte; none if no encoder writes it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_rate<T: Thread>(&self, t: T, sections: &Sections) -> Option<RateByte> {
         let block = t.thread_index() / groups::<S>();
         if block < sections.blocks {
@@ -356,7 +356,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Finds the exceptions, as the masks say.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_exceptions<T: Thread>(
         &self,
         t: T,
@@ -402,7 +402,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
     }
 
     /// Puts this thread's exceptions into its row, from the stream, since the image is gone.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn read_exceptions<T: Thread>(&self, t: T) {
         let words = E::WORDS as u32;
         // Rare, so the entry is read again instead of staying in registers.
@@ -427,7 +427,7 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
 }
 
 /// The entry of a chunk.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn load_entry<T: Thread, A: StreamOf>(t: T, stream: A, number: u64) -> Entry {
     let entry = t.load4(stream.stream(t), HEADER_UNITS + number);
     Entry::from_words(entry, Split::SHORT)

@@ -28,52 +28,52 @@ pub(crate) trait StreamOf: Copy {
 }
 
 impl StreamOf for &DecompressParams {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn header<T: Thread>(&self, _: T) -> View<u32> {
         self.header
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stream<T: Thread>(&self, _: T) -> View<u32> {
         self.stream
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn entries<T: Thread>(&self, _: T) -> u64 {
         self.entries
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number_again<T: Thread, S: StaticShape>(&self, t: T) -> u64 {
         let at = chunk_position::<S>(t.opaque(t.block_index()), self);
         number_of(&self.grid, at)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn verifies(&self) -> bool {
         self.verify != 0
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn report<T: Thread>(&self, t: T, fault: Fault) {
         t.atomic_max(self.cells, cells::FAULT, fault.to_cell());
     }
 }
 
 /// The whole 16-byte units of a stream.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn stream_units(stream: View<u32>) -> u64 {
     stream.len() / u64::from(UNIT_WORDS)
 }
 
 /// The payload's first 16-byte unit in a stream of this many entries.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn first_payload_unit(entries: u64) -> u64 {
     HEADER_UNITS + entries
 }
 
 /// The position of a thread block's chunk, in chunks along each dimension.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn chunk_position<S: StaticShape>(block: u32, params: &DecompressParams) -> [u64; 3] {
     let mut at = params.first_chunk;
     if matches!(S::SHAPE, Shape::Line) {
@@ -90,7 +90,7 @@ pub(crate) fn chunk_position<S: StaticShape>(block: u32, params: &DecompressPara
 }
 
 /// The number of the chunk that is this one in each dimension.
-#[inline(always)]
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn number_of(grid: &Grid, at: [u64; 3]) -> u64 {
     let [_, rows, columns] = grid.chunks();
     (at[0] * rows + at[1]) * columns + at[2]

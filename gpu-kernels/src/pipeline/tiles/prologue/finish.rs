@@ -37,7 +37,7 @@ impl Kernel for Finish {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FinishParams) {
         if t.thread_index() == 0 {
             let payload = t.atomic_load(params.cells, cells::STREAM_BYTES);

@@ -36,7 +36,7 @@ impl<E: Element> Kernel for Gather<E> {
     const SHARED_WORDS: u32 = 0;
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &GatherParams) {
         let [depth, height, width] = params.lengths.map(|length| length.max(1));
         let threads = u64::from(t.block_count()) * u64::from(THREADS);

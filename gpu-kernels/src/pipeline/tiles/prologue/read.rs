@@ -76,7 +76,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ReadPrologueParams) {
         let payload = payload(params.stream, params.entries);
         let contents = &params.contents;
@@ -145,14 +145,14 @@ impl<E: Element> Kernel for ReadPrologue<E> {
 }
 
 impl<E: Element> ReadPrologue<E> {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
         let word = |word: usize| t.load(params.header, word as u64);
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
     }
 
     /// Checks all of the prologue but the frequencies.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn check<T: Thread>(
         t: T,
         params: &ReadPrologueParams,
@@ -193,7 +193,7 @@ impl<E: Element> ReadPrologue<E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn report<T: Thread>(t: T, params: &ReadPrologueParams, fault: Fault) {
         if t.lane() == 0 {
             t.atomic_max(params.cells, cells::FAULT, fault.to_cell());

@@ -52,7 +52,7 @@ impl Kernel for WritePrologue {
     const SHARED_WORDS: u32 = SHARED.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &WritePrologueParams) {
         let contents = &params.contents;
         let frequencies = if contents.has_frequencies != 0 {
@@ -89,7 +89,7 @@ impl Kernel for WritePrologue {
 }
 
 impl WritePrologue {
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(
         t: T,
         params: &WritePrologueParams,

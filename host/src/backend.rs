@@ -175,10 +175,13 @@ impl Gpu {
         mapping: &ValueMapping,
         field: &[V],
     ) -> Result<Vec<u8>, Error> {
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            static COMPRESS: Compress = Gpu::compress_of::<E>;
-            COMPRESS(self, layout, bound, mapping, bytemuck::cast_slice(field))
+            #[inline(never)]
+            fn compress() -> Compress {
+                Gpu::compress_of::<E>
+            }
+            compress()(self, layout, bound, mapping, bytemuck::cast_slice(field))
         })
     }
 
@@ -209,11 +212,14 @@ impl Gpu {
         bound: Bound,
         fields: &[&[T]],
     ) -> Result<Vec<Vec<u8>>, Error> {
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         with_element!(T::DTYPE, E => {
-            static COMPRESS: CompressBatch<E> = Gpu::compress_batch_of::<E>;
+            #[inline(never)]
+            fn compress() -> CompressBatch<E> {
+                Gpu::compress_batch_of::<E>
+            }
             let fields: Vec<&[E]> = fields.iter().map(|field| bytemuck::cast_slice(field)).collect();
-            COMPRESS(self, codec, bound, &fields)
+            compress()(self, codec, bound, &fields)
         })
     }
 
@@ -240,8 +246,11 @@ impl Gpu {
         verify: bool,
     ) -> Result<Vec<Result<Vec<T>, Error>>, Error> {
         with_element!(T::DTYPE, E => {
-            static DECOMPRESS: DecompressBatch<E> = Gpu::decompress_batch_of::<E>;
-            let decoded = DECOMPRESS(self, streams, verify)?;
+            #[inline(never)]
+            fn decompress() -> DecompressBatch<E> {
+                Gpu::decompress_batch_of::<E>
+            }
+            let decoded = decompress()(self, streams, verify)?;
             Ok((decoded.into_iter())
                 .map(|values| values.map(bytemuck::allocation::cast_vec))
                 .collect())
@@ -318,8 +327,11 @@ impl Gpu {
             verify,
         };
         with_element!(V::Coded::DTYPE, E => {
-            static DECOMPRESS: Decompress = Gpu::decompress_of::<E>;
-            DECOMPRESS(self, &source, target)
+            #[inline(never)]
+            fn decompress() -> Decompress {
+                Gpu::decompress_of::<E>
+            }
+            decompress()(self, &source, target)
         })
     }
 

@@ -6,13 +6,13 @@ use crate::cpu::mapping::conversion;
 use crate::decompress::Decompressor;
 use crate::device::Device;
 use crate::error::Error;
+use crate::parallel;
 use crate::stream::StreamRef;
 use bytemuck::cast_slice;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::{Codec, Element, Shape, Value};
-use rayon::prelude::*;
 
 impl Compressor {
     /// Compresses arrays, each to a stream of its own with the bytes of [`Compressor::compress`]. The results are in the
@@ -47,9 +47,7 @@ impl Compressor {
         match self.batch_device() {
             Device::Cpu => {
                 let on_cpu = self.device(Device::Cpu);
-                (fields.par_iter())
-                    .map(|field| on_cpu.compress(field))
-                    .collect()
+                parallel::map(fields.iter(), |field| on_cpu.compress(field))
             }
             device => match self.batch_codec() {
                 Ok(codec) if V::TYPE.is_coded_as_is() => {
@@ -91,9 +89,7 @@ impl Decompressor {
         match self.batch_device() {
             Device::Cpu => {
                 let on_cpu = self.device(Device::Cpu);
-                (streams.par_iter())
-                    .map(|stream| on_cpu.decompress(stream))
-                    .collect()
+                parallel::map(streams.iter(), |stream| on_cpu.decompress(stream))
             }
             device => self.decompress_batch_on_gpu(device, streams),
         }

@@ -9,6 +9,7 @@ use crate::choose::predictions::{Predictions, Read};
 use crate::cpu::mapping::mask::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
+use crate::parallel;
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -21,7 +22,6 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
-use rayon::prelude::*;
 
 /// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
 /// dimensions that would leave blocks mostly empty. If the axes have roles, as many dimensions as these give.
@@ -110,10 +110,13 @@ pub(crate) fn choose_for<T: Element>(
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
-    // A static; see `cpu::compress`.
+    // A function for each type; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
-        static CHOOSE: Choose<E> = choose_in::<E>;
-        CHOOSE(bound, mapping, copies, request, bytemuck::cast_slice(field))
+        #[inline(never)]
+        fn choose() -> Choose<E> {
+            choose_in::<E>
+        }
+        choose()(bound, mapping, copies, request, bytemuck::cast_slice(field))
     })
 }
 
@@ -246,7 +249,7 @@ fn in_parallel<T: Send>(
     places: &[ChunkBox],
     read: impl Fn(&ChunkBox) -> Vec<T> + Sync + Send,
 ) -> Vec<Vec<T>> {
-    places.par_iter().map(read).collect()
+    parallel::map(places.iter(), read)
 }
 
 /// The elements of a box of a field in memory, row by row.

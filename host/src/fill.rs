@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::outlying::find;
+use crate::parallel;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::{Bound, BoundMode, Dtype, Value, ValueType, with_element, with_value};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// A value that stands for missing elements. It comes back bit for bit, and counts neither in the range of the field nor
@@ -117,8 +117,8 @@ fn nans<V: Value>(field: &[V]) -> Vec<u64> {
         bits.extend(other.0);
         (bits, count + other.1)
     };
-    let blocks = field.par_chunks(BLOCK).map(of_block);
-    let (bits, count) = blocks.reduce(Default::default, join);
+    let blocks = parallel::map(field.chunks(BLOCK), of_block);
+    let (bits, count) = blocks.into_iter().fold(Default::default(), join);
     match count >= FEWEST_NANS.max(field.len() / ELEMENTS_OF_NAN) && bits.len() <= MOST_NANS {
         true => bits.into_iter().collect(),
         false => Vec::new(),
@@ -158,7 +158,8 @@ impl Fills {
                 return false;
             }
             let is_fill = |value: &V| bits.contains(&value.to_value_bits());
-            field.par_iter().any(is_fill)
+            let has = |block: &[V]| block.iter().any(is_fill);
+            parallel::map(field.chunks(BLOCK), has).contains(&true)
         };
         // A value that the type does not have is in no field of the type.
         let bits_of = |fill: &Fill| fill.bits::<V>().ok();

@@ -36,6 +36,7 @@ mod memory;
 mod object;
 mod outlying;
 mod overlapped;
+mod parallel;
 mod part;
 mod partial;
 pub mod parts;

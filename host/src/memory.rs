@@ -4,9 +4,9 @@
 //! pages make it several times faster; Linux provides them on request.
 
 use crate::error::Error;
+use crate::parallel;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
-use rayon::prelude::*;
 
 /// Zeroed elements; none if there is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
@@ -97,8 +97,7 @@ pub(crate) fn copy_all<P: Send>(
         places.push((place, *part));
         room = rest;
     }
-    let all = places.into_par_iter();
-    all.for_each(|(place, part)| copy(place, part));
+    parallel::each(places.into_iter(), |(place, part)| copy(place, part));
 }
 
 /// Requests large pages for a vector's memory, capacity included, where it contains whole ones.

@@ -5,8 +5,8 @@
 //! Ordinary values do not look like fill values: a saturated instrument repeats its largest value, but other values
 //! come close to it.
 
+use crate::parallel;
 use ferrosz_codec::Value;
-use rayon::prelude::*;
 
 /// Values in a task of one thread.
 const BLOCK: usize = 1 << 16;
@@ -147,7 +147,7 @@ impl Ends {
         let count = |wanted: f64| -> u64 {
             let count =
                 |block: &[V]| block.iter().filter(|x| x.to_number() == wanted).count() as u64;
-            values.par_chunks(BLOCK).map(count).sum()
+            parallel::map(values.chunks(BLOCK), count).into_iter().sum()
         };
         Self {
             low,
@@ -192,8 +192,8 @@ fn extremes<V: Value>(values: &[V], above: f64, below: f64) -> Option<(f64, f64)
         }
         ends.into_iter().fold(nothing(), join)
     };
-    let blocks = values.par_chunks(BLOCK).map(of_block);
-    let (low, high) = blocks.reduce(nothing, join);
+    let blocks = parallel::map(values.chunks(BLOCK), of_block);
+    let (low, high) = blocks.into_iter().fold(nothing(), join);
     (low <= high).then_some((low, high))
 }
 

@@ -71,10 +71,13 @@ impl Compressor {
         let decomposition = Decomposition::gather(group, layout.extents.lengths(), own)?;
         let bound = self.bound();
         let gpu = gpu::Member::new(group, gpu, &layout)?;
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            static COMPRESS: CompressPart<E> = compress_part;
-            COMPRESS(group, gpu.as_ref(), layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
+            #[inline(never)]
+            fn compress() -> CompressPart<E> {
+                compress_part
+            }
+            compress()(group, gpu.as_ref(), layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
         })
     }
 

@@ -71,10 +71,13 @@ impl Decompressor {
     ) -> Result<(Vec<T>, Vec<Lost>), Error> {
         let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         let lost = with_element!(T::DTYPE, E => {
-            static SALVAGE: Salvage<E> = salvage_of::<E>;
-            SALVAGE(stream, verify, cast_slice_mut(&mut values), progress)
+            #[inline(never)]
+            fn salvage() -> Salvage<E> {
+                salvage_of::<E>
+            }
+            salvage()(stream, verify, cast_slice_mut(&mut values), progress)
         })?;
         for lost in &lost {
             let lengths = grid_of(stream, lost.chunk).lengths();

@@ -14,13 +14,13 @@ use crate::decompress::Decompressor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::parallel;
 use crate::sample::spread;
 use crate::target::{Figures, Goal, Place, Range, Target, TargetKind, ratio, rmse};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{Bound, Element, Value};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -387,18 +387,23 @@ impl<V: Value> Whole<'_, V> {
     }
 }
 
+/// Values of a task.
+const BLOCK: usize = 1 << 16;
+
 /// The numbers of a field, as elements, with holes in place of values with `missing` bits.
 fn numbers<'a, V: Value>(missing: &[u64], field: &'a [V]) -> Result<Cow<'a, [V::Coded]>, Error> {
     if V::TYPE.is_coded_as_is() && missing.is_empty() {
         return Ok(Cow::Borrowed(bytemuck::cast_slice(field)));
     }
     let mut numbers = try_zeroed::<V::Coded>(field.len() as u64)?;
-    let pairs = numbers.par_iter_mut().zip(field);
-    pairs.for_each(|(number, value)| {
-        *number = match missing.contains(&value.to_value_bits()) {
-            true => V::Coded::HOLE,
-            false => value.widened(),
-        };
+    let blocks = numbers.chunks_mut(BLOCK).zip(field.chunks(BLOCK));
+    parallel::each(blocks, |(numbers, values)| {
+        for (number, value) in numbers.iter_mut().zip(values) {
+            *number = match missing.contains(&value.to_value_bits()) {
+                true => V::Coded::HOLE,
+                false => value.widened(),
+            };
+        }
     });
     Ok(Cow::Owned(numbers))
 }

@@ -1,9 +1,9 @@
 //! What a stream is to reach, instead of an error bound: a PSNR, an RMSE or a ratio.
 
 use crate::error::Error;
+use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
-use rayon::prelude::*;
 use std::fmt;
 
 /// The figure of a stream that a [`Target`] is for.
@@ -191,11 +191,10 @@ const LANES: usize = 8;
 /// fixed order, so that the result does not depend on the number of threads.
 pub(crate) fn rmse<T: Element>(field: &[T], decoded: &[T], bound: f64) -> f64 {
     let unit = unit_of(bound);
-    let parts: Vec<(f64, u64)> = field
-        .par_chunks(PART)
-        .zip(decoded.par_chunks(PART))
-        .map(|(field, decoded)| squares(field, decoded, unit))
-        .collect();
+    let parts = parallel::map(
+        field.chunks(PART).zip(decoded.chunks(PART)),
+        |(field, decoded)| squares(field, decoded, unit),
+    );
     let (sum, count) = (parts.into_iter()).fold((0.0, 0), |(sum, count), part| {
         (sum + part.0, count + part.1)
     });

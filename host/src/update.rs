@@ -81,11 +81,14 @@ impl Update {
             is_value && !conversion.has_room(value, error)
         };
         let coded = conversion::to_coded(Copies::InMemory, conversion, values)?;
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            static UPDATE: Replace<E> = Update::of::<E>;
+            #[inline(never)]
+            fn update() -> Replace<E> {
+                Update::of::<E>
+            }
             let is_tight = |element: E| is_tight(<V::Coded as Element>::from_bits64(element.to_bits64()));
-            UPDATE(&stream, part, bytemuck::cast_slice(&coded), &is_tight)
+            update()(&stream, part, bytemuck::cast_slice(&coded), &is_tight)
         })
     }
 

@@ -5,6 +5,7 @@ use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::fill_field;
 use crate::cpu::tiles::{TileSample, exact_bytes};
 use crate::error::Error;
+use crate::parallel;
 use crate::scratch::Copies;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
@@ -15,7 +16,6 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
 use ferrosz_codec::{Codec, Element};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -115,7 +115,7 @@ impl<'a, T: Element> Predictions<'a, T> {
         let with_given = |layout: &Layout| layout.with_chunk(chunk.unwrap_or_default());
         let samples = self.samples.iter_mut().filter(|((_, of), _)| *of == effort);
         let samples: Vec<_> = samples.collect();
-        samples.into_par_iter().for_each(|((shape, _), sample)| {
+        parallel::each(samples.into_iter(), |((shape, _), sample)| {
             let layouts = layouts.iter().filter(|layout| layout.shape == *shape);
             let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
             let layouts: Vec<TileLayout> = layouts.collect();
@@ -130,7 +130,7 @@ impl<'a, T: Element> Predictions<'a, T> {
                 Ok(sampled_bytes(sample, layout, quantizer, yardstick))
             })
         };
-        layouts.par_iter().map(size).collect()
+        parallel::map(layouts.iter(), size).into_iter().collect()
     }
 
     fn sample(

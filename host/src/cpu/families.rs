@@ -5,6 +5,7 @@ use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::error::Error;
 use crate::heading::Heading;
+use crate::parallel;
 use crate::scratch::Copies;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
@@ -14,7 +15,6 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
-use rayon::prelude::*;
 
 /// Values of a task of the search for extremes.
 const SCAN: usize = 1 << 17;
@@ -30,10 +30,10 @@ pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) 
 
 /// Smallest and largest finite value of a field.
 pub fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
-    values
-        .par_chunks(SCAN)
-        .map(|values| version.extremes(values))
-        .reduce(Extremes::default, Extremes::union)
+    let of_tasks = parallel::map(values.chunks(SCAN), |values| version.extremes(values));
+    of_tasks
+        .into_iter()
+        .fold(Extremes::default(), Extremes::union)
 }
 
 /// Compresses a coded field whose extents have been checked, within a bound of its own.
@@ -53,11 +53,14 @@ pub(crate) fn compress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, layout, bound, mapping, copies, heading, progress);
-    // A static is compiled in this crate. A generic function would be compiled in each crate that calls it, with all
-    // functions that it calls.
+    // A function without parameters of types is compiled in this crate, with those that it names. A generic function would be
+    // compiled in each crate that calls it, with all functions that it calls.
     with_element!(T::DTYPE, E => {
-        static COMPRESS: fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>;
-        COMPRESS(job, bytemuck::cast_slice(values), sink)
+        #[inline(never)]
+        fn compress() -> fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> {
+            compress_of::<E>
+        }
+        compress()(job, bytemuck::cast_slice(values), sink)
     })
 }
 
@@ -133,10 +136,13 @@ pub(crate) fn with_reader<T: Element>(
     work: &mut dyn FnMut(Read<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let job = (version, stream, verify, progress);
-    // A static; see `compress`.
+    // A function for each type; see `compress`.
     with_element!(T::DTYPE, E => {
-        static READER: fn(Decompression<'_>, Work<'_, E>) -> Result<(), Error> = with_reader_of::<E>;
-        READER(job, &mut |read| {
+        #[inline(never)]
+        fn reader() -> fn(Decompression<'_>, Work<'_, E>) -> Result<(), Error> {
+            with_reader_of::<E>
+        }
+        reader()(job, &mut |read| {
             work(&|region, values| read(region, bytemuck::cast_slice_mut(values)))
         })
     })

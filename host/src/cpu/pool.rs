@@ -16,6 +16,12 @@ impl<S> Default for Pool<S> {
 }
 
 impl<S> Pool<S> {
+    /// All scratch memory that tasks have given back.
+    pub(crate) fn into_all(self) -> Vec<S> {
+        let free = self.free.into_inner();
+        free.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs a task with scratch memory, which holds the contents of an earlier task; `new` allocates it if all of the pool
     /// is in use.
     pub(crate) fn with<R>(&self, new: impl FnOnce() -> S, task: impl FnOnce(&mut S) -> R) -> R {

@@ -3,6 +3,7 @@
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::error::Error;
+use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, Window, fetch};
 use crate::parts::group::Group;
 use crate::parts::place::Stored;
@@ -11,7 +12,6 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::BlockLayout;
 use ferrosz_codec::quantize::field::Quantizer;
-use rayon::prelude::*;
 
 /// Encodes the chunks whose first element this member has.
 ///
@@ -31,11 +31,10 @@ pub(super) fn encode<T: Element>(
     };
     // 1. The chunks of this member, and the values that it does not have.
     let numbers = owned(&grid, held);
-    let chunks = numbers.into_par_iter().map(|number| {
+    let chunks = parallel::map(numbers.into_iter(), |number| {
         let window = window(&grid.chunk(number));
         (number, window, held.has(&lattice, &window))
     });
-    let chunks: Vec<_> = chunks.collect();
     let of_others = chunks.iter().filter(|(_, _, is_own)| !is_own);
     let windows: Vec<Window> = of_others.map(|(_, window, _)| *window).collect();
     let mut fetched = fetch(group, held, &lattice, &windows)?.into_iter();
@@ -71,11 +70,12 @@ pub(super) fn encode<T: Element>(
             bytes: image[..length].to_vec(),
         }
     };
-    let sources = sources.par_iter();
-    let stored = sources.map_init(scratch, |scratch, (number, window, values)| {
-        encode(scratch, (*number, *window, values))
-    });
-    Ok(stored.collect())
+    let stored = parallel::map_with(
+        sources.iter(),
+        scratch,
+        |scratch, (number, window, values)| encode(scratch, (*number, *window, values)),
+    );
+    Ok(stored)
 }
 
 /// The numbers of the chunks whose first element a member has, in ascending order.

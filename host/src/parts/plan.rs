@@ -135,10 +135,13 @@ impl Compressor {
             return Err(Error::BadPlan("a plan has at least one part".to_owned()));
         }
         let bound = self.bound();
-        // A static; see `cpu::compress`.
+        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            static PLAN: fn(Layout, Bound, u64, &[E]) -> Result<Plan, Error> = plan_of::<E>;
-            PLAN(layout, bound, parts, bytemuck::cast_slice(field))
+            #[inline(never)]
+            fn plan() -> fn(Layout, Bound, u64, &[E]) -> Result<Plan, Error> {
+                plan_of::<E>
+            }
+            plan()(layout, bound, parts, bytemuck::cast_slice(field))
         })
     }
 }
@@ -302,10 +305,13 @@ impl Plan {
                 records.push(chunk);
                 sink.append(bytes)
             };
-            // A static; see `cpu::compress`.
+            // A function for each type; see `cpu::compress`.
             with_element!(V::Coded::DTYPE, E => {
-                static ENCODE: Encode<E> = encode::<E>;
-                ENCODE(self, part, bytemuck::cast_slice(field), progress, put)
+                #[inline(never)]
+                fn encode_of() -> Encode<E> {
+                    encode::<E>
+                }
+                encode_of()(self, part, bytemuck::cast_slice(field), progress, put)
             })?;
         }
         let listed: Vec<u8> = records

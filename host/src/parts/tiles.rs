@@ -14,6 +14,7 @@ use crate::cpu::tiles::codes::{Predict, TileValues, Tiles, count};
 use crate::cpu::tiles::compress::prologue_image;
 use crate::cpu::tiles::kept::{Kept, TilePlace};
 use crate::error::Error;
+use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, WINDOW_BYTES, Window, bad_message, exchange, fetch};
 use crate::parts::group::{Group, agree};
 use crate::parts::place::Stored;
@@ -29,7 +30,6 @@ use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::predict::{slices, stencil};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{self, Part, RUN_TILES, TileBox, TileGrid};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -285,11 +285,11 @@ impl<'a, T: Element> Values<'a, T> {
         tiles: &[u64],
         has_faces: bool,
     ) -> Result<Self, Error> {
-        let of_others = tiles.par_iter().filter_map(|number| {
+        let of_others = parallel::map(tiles.iter(), |number| {
             let window = window(grid, &grid.tile(*number), has_faces);
             (!held.has(lattice, &window)).then_some((*number, window))
         });
-        let (numbers, windows): (Vec<_>, Vec<_>) = of_others.unzip();
+        let (numbers, windows): (Vec<_>, Vec<_>) = of_others.into_iter().flatten().unzip();
         let values = fetch(group, held, lattice, &windows)?;
         let boxes = windows.into_iter().zip(values);
         Ok(Self {

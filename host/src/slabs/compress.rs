@@ -33,10 +33,13 @@ pub(crate) fn compress<T: Element>(
     field: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    // A static; see `cpu::compress`.
+    // A function for each type; see `cpu::compress`.
     let mut streams = with_element!(T::DTYPE, E => {
-        static COMPRESS: Compress = compress_of::<E>;
-        COMPRESS(machines, slabs, layout, bound, bytemuck::cast_slice(field))?
+        #[inline(never)]
+        fn compress() -> Compress {
+            compress_of::<E>
+        }
+        compress()(machines, slabs, layout, bound, bytemuck::cast_slice(field))?
     });
     assemble(slabs, layout, bound, &mut streams, sink)
 }

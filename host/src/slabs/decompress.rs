@@ -45,8 +45,11 @@ pub(crate) fn decompress<T: Element>(
 ) -> Result<(), Error> {
     let streams = split(slabs, stream)?;
     with_element!(T::DTYPE, E => {
-        static DECOMPRESS: Decompress = decompress_of::<E>;
-        DECOMPRESS(machines, &streams, verify, target)
+        #[inline(never)]
+        fn decompress() -> Decompress {
+            decompress_of::<E>
+        }
+        decompress()(machines, &streams, verify, target)
     })
 }
 

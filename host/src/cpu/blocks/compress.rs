@@ -6,6 +6,7 @@ use crate::cpu::sink::Sink;
 use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
+use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::Grid;
@@ -14,7 +15,6 @@ use ferrosz_codec::container::layout::BlockLayout;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Chunks of a task: enough that its start is cheap, and few enough that its bytes stay in a cache until they are put
@@ -120,7 +120,7 @@ impl<T: Element> Encoder<'_, T> {
     fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
         let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
         tasks.resize_with(count as usize, Task::default);
-        tasks.par_iter_mut().enumerate().for_each(|(index, task)| {
+        parallel::each(tasks.iter_mut().enumerate(), |(index, task)| {
             let first = chunks.start + index as u64 * TASK_CHUNKS;
             self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), task);
         });

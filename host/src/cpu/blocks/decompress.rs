@@ -4,6 +4,7 @@ use crate::cpu::code::fixed_length::Stored;
 use crate::cpu::output::Output;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
+use crate::parallel;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::ChunkBox;
@@ -12,7 +13,6 @@ use ferrosz_codec::container::region::Region;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{Element, FormatError};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Decodes the chunks of one stream of blocks.
@@ -75,35 +75,32 @@ impl<'a, T: Element> ChunkDecoder<'a, T> {
         let chunks = region.chunks(grid);
         let [depth, height, width] = chunks.each_ref().map(|range| range.end - range.start);
         let faults =
-            (0..depth * height * width)
-                .into_par_iter()
-                .map_init(chunk_buffer, |buffer, index| {
-                    let at = [
-                        index / width / height,
-                        index / width % height,
-                        index % width,
-                    ];
-                    let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
-                    let [_, rows, columns] = grid.chunks();
-                    let chunk = (at[0] * rows + at[1]) * columns + at[2];
-                    let result = self.decode_into(chunk, region, &output, buffer, progress);
-                    result.err().map(|fault| (chunk, fault))
-                });
-        faults.flatten_iter().collect()
+            parallel::map_with(0..depth * height * width, chunk_buffer, |buffer, index| {
+                let at = [
+                    index / width / height,
+                    index / width % height,
+                    index % width,
+                ];
+                let at: [u64; 3] = std::array::from_fn(|i| chunks[i].start + at[i]);
+                let [_, rows, columns] = grid.chunks();
+                let chunk = (at[0] * rows + at[1]) * columns + at[2];
+                let result = self.decode_into(chunk, region, &output, buffer, progress);
+                result.err().map(|fault| (chunk, fault))
+            });
+        faults.into_iter().flatten().collect()
     }
 
     /// Decodes all chunks without output; returns the faults of the chunks that cannot be decoded, in the order of
     /// their numbers.
     pub(crate) fn check(&self, progress: Progress<'_>) -> Vec<(u64, FormatError)> {
         let grid = &self.layout.grid;
-        let chunks = (0..grid.chunk_count()).into_par_iter();
-        let faults = chunks.map_init(chunk_buffer, |buffer, chunk| {
+        let faults = parallel::map_with(0..grid.chunk_count(), chunk_buffer, |buffer, chunk| {
             let elements = grid.chunk(chunk).elements();
             let result = self.decode(chunk, &mut buffer[..elements as usize]);
             progress(u64::from(elements));
             result.err().map(|fault| (chunk, fault))
         });
-        faults.flatten_iter().collect()
+        faults.into_iter().flatten().collect()
     }
 
     /// Decodes a chunk into its positions of the region's output, if it has an element of the region. The buffer holds

@@ -1,8 +1,8 @@
 //! Axes in another order: an array is transposed, in squares that fit the cache.
 
+use crate::parallel;
 use ferrosz_codec::container::extents::MAX_RANK;
 use ferrosz_codec::mapping::axes::Order;
-use rayon::prelude::*;
 
 /// The edge, in elements, of a square that is transposed as a whole: its rows and its columns fit the cache.
 const EDGE: usize = 32;
@@ -130,8 +130,8 @@ fn start(axes: &[Axis], mut number: usize) -> usize {
 /// has adjacent elements.
 fn copy_rows<T: Copy + Send + Sync>(from: &[T], slower: &[Axis], last: Axis, to: &mut [T]) {
     let rows_of_task = (TASK / last.length).max(1);
-    let tasks = to.par_chunks_mut(rows_of_task * last.length).enumerate();
-    tasks.for_each(|(task, rows)| {
+    let tasks = to.chunks_mut(rows_of_task * last.length).enumerate();
+    parallel::each(tasks, |(task, rows)| {
         for (row, to) in rows.chunks_exact_mut(last.length).enumerate() {
             let first = start(slower, task * rows_of_task + row);
             match last.step {
@@ -165,12 +165,13 @@ impl Squares<'_> {
             .map(|axis| axis.length)
             .product::<usize>()
             * self.last.length;
-        let parts = to.par_chunks_mut(self.columns.length * rows).enumerate();
-        parts.for_each(|(number, part)| {
+        let parts = to.chunks_mut(self.columns.length * rows).enumerate();
+        let bands = parts.flat_map(|(number, part)| {
             let from = &from[start(before, number)..];
-            let bands = part.par_chunks_mut(EDGE * rows).enumerate();
-            bands.for_each(|(band, to)| self.copy_band(&from[band * EDGE..], rows, to));
+            let bands = part.chunks_mut(EDGE * rows).enumerate();
+            bands.map(move |(band, to)| (&from[band * EDGE..], to))
         });
+        parallel::each(bands, |(from, to)| self.copy_band(from, rows, to));
     }
 
     /// Copies a band of columns; `rows` elements of the output are between two of them.

@@ -1,8 +1,8 @@
 //! Sets of cells, one bit for each: a list of the holes of a large field could be twice as large as the field.
 
 use crate::error::Error;
+use crate::parallel;
 use crate::scratch::{Copies, Scratch};
-use rayon::prelude::*;
 
 /// Cells of a word.
 const WORD: usize = u64::BITS as usize;
@@ -28,18 +28,19 @@ impl Cells {
         has: impl Fn(usize) -> bool + Sync,
     ) -> Result<Self, Error> {
         let mut words = Scratch::<u64>::zeroed(copies, count.div_ceil(WORD) as u64)?;
-        let all = words.par_iter_mut().with_min_len(TASK).enumerate();
-        all.for_each(|(number, word)| {
-            let first = number * WORD;
-            for cell in (first..count.min(first + WORD)).filter(|cell| has(*cell)) {
-                *word |= 1 << (cell - first);
+        parallel::each(words.chunks_mut(TASK).enumerate(), |(task, words)| {
+            for (number, word) in (task * TASK..).zip(words) {
+                let first = number * WORD;
+                for cell in (first..count.min(first + WORD)).filter(|cell| has(*cell)) {
+                    *word |= 1 << (cell - first);
+                }
             }
         });
         Ok(Self(words))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.par_iter().with_min_len(TASK).all(|word| *word == 0)
+        self.0.iter().all(|word| *word == 0)
     }
 
     pub(super) fn has(&self, cell: usize) -> bool {
@@ -49,13 +50,15 @@ impl Cells {
     /// The numbers of the cells in ascending order, in lists of limited length.
     pub(super) fn waves(&self) -> impl Iterator<Item = Vec<u64>> {
         self.0.chunks(WAVE).enumerate().map(|(wave, words)| {
-            let words = words.par_iter().with_min_len(TASK).enumerate();
-            words
-                .flat_map_iter(|(number, word)| {
-                    let first = ((wave * WAVE + number) * WORD) as u64;
+            let of_task = |(task, words): (usize, &[u64])| -> Vec<u64> {
+                let numbers = wave * WAVE + task * TASK..;
+                let cells = numbers.zip(words).flat_map(|(number, word)| {
+                    let first = (number * WORD) as u64;
                     bits_of(*word).map(move |bit| first + u64::from(bit))
-                })
-                .collect()
+                });
+                cells.collect()
+            };
+            parallel::map(words.chunks(TASK).enumerate(), of_task).concat()
         })
     }
 }

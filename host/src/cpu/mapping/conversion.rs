@@ -2,13 +2,14 @@
 
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::parallel;
 use crate::scratch::{Coded, Copies, Scratch};
 use bytemuck::allocation::cast_vec;
 use bytemuck::{cast_slice, cast_slice_mut};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::mapping::conversion::{Conversion, Plan};
 use ferrosz_codec::{Bound, Element, Value};
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values of a task.
 const TASK: usize = 1 << 16;
@@ -27,23 +28,18 @@ pub(crate) fn plan<V: Value>(bound: Bound, missing: &[u64], values: &[V]) -> Pla
 
 /// Each value of 16 bits that a field has.
 fn different<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
-    let nothing = || vec![0u64; SEEN];
-    let of_task = |mut seen: Vec<u64>, values: &[V]| {
+    let seen: Vec<AtomicU64> = (0..SEEN).map(|_| AtomicU64::new(0)).collect();
+    parallel::each(values.chunks(TASK), |values| {
+        let mut own = vec![0; SEEN];
         for value in values {
             let bits = value.to_value_bits() as usize % (64 * SEEN);
-            seen[bits / 64] |= 1 << (bits % 64);
+            own[bits / 64] |= 1 << (bits % 64);
         }
-        seen
-    };
-    let join = |mut one: Vec<u64>, other: Vec<u64>| {
-        one.iter_mut()
-            .zip(other)
-            .for_each(|(one, other)| *one |= other);
-        one
-    };
-    let seen = (values.par_chunks(TASK))
-        .fold(nothing, of_task)
-        .reduce(nothing, join);
+        for (seen, own) in seen.iter().zip(own) {
+            seen.fetch_or(own, Ordering::Relaxed);
+        }
+    });
+    let seen: Vec<u64> = seen.into_iter().map(AtomicU64::into_inner).collect();
     let is_seen = |bits: &u64| seen[*bits as usize / 64] >> (bits % 64) & 1 == 1;
     let bits = (0..64 * SEEN as u64).filter(|bits| is_seen(bits) && !missing.contains(bits));
     bits.map(V::from_value_bits).collect()
@@ -69,9 +65,8 @@ pub(crate) fn extremes<V: Value>(missing: &[u64], values: &[V]) -> Extremes<V::C
         }
         ends
     };
-    (values.par_chunks(TASK))
-        .map(of_task)
-        .reduce(Extremes::default, Extremes::union)
+    let of_tasks = parallel::map(values.chunks(TASK), of_task).into_iter();
+    of_tasks.fold(Extremes::default(), Extremes::union)
 }
 
 /// The elements of values.
@@ -88,8 +83,8 @@ pub(crate) fn to_coded<'a, V: Value>(
         return Ok(Coded::Field(cast_slice(values)));
     }
     let mut coded = Scratch::<V::Coded>::zeroed(copies, values.len() as u64)?;
-    let tasks = coded.par_chunks_mut(TASK).zip(values.par_chunks(TASK));
-    tasks.for_each(|(coded, values)| {
+    let tasks = coded.chunks_mut(TASK).zip(values.chunks(TASK));
+    parallel::each(tasks, |(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {
             *coded = conversion.to_coded(*value);
         }
@@ -134,8 +129,8 @@ pub(crate) fn decode_to<V: Value>(
 }
 
 fn convert<V: Value>(conversion: &Conversion, coded: &[V::Coded], values: &mut [V]) {
-    let tasks = values.par_chunks_mut(TASK).zip(coded.par_chunks(TASK));
-    tasks.for_each(|(values, coded)| {
+    let tasks = values.chunks_mut(TASK).zip(coded.chunks(TASK));
+    parallel::each(tasks, |(values, coded)| {
         for (value, coded) in values.iter_mut().zip(coded) {
             *value = conversion.to_value(*coded);
         }

@@ -2,10 +2,10 @@
 
 use crate::cpu::mapping::cells::Cells;
 use crate::error::Error;
+use crate::parallel;
 use crate::scratch::{Copies, Scratch};
 use ferrosz_codec::Element;
 use ferrosz_codec::mapping::mask::fill::{Begins, Level, SWEEPS};
-use rayon::prelude::*;
 
 /// Cells of a task.
 const TASK: usize = 1 << 14;
@@ -80,8 +80,8 @@ fn filled<T: Element>(
     values: &[T],
 ) -> Result<Scratch<T>, Error> {
     let mut coarse = Scratch::<T>::zeroed(copies, coarser.cells())?;
-    let tasks = coarse.par_chunks_mut(TASK).enumerate();
-    tasks.for_each(|(task, cells)| {
+    let tasks = coarse.chunks_mut(TASK).enumerate();
+    parallel::each(tasks, |(task, cells)| {
         for (cell, coarse) in (task * TASK..).zip(cells) {
             let at = coarser.position(cell as u64);
             *coarse = level.pull(at, |at| values[at as usize]);
@@ -97,8 +97,11 @@ fn filled<T: Element>(
 fn set<T: Element>(values: &mut [T], cells: &Cells, new: impl Fn(&[T], u64) -> Option<T> + Sync) {
     for wave in cells.waves() {
         let old = &*values;
-        let found: Vec<Option<T>> = wave.par_iter().map(|cell| new(old, *cell)).collect();
-        for (cell, value) in wave.iter().zip(found) {
+        let of_task = |cells: &[u64]| -> Vec<Option<T>> {
+            cells.iter().map(|cell| new(old, *cell)).collect()
+        };
+        let found = parallel::map(wave.chunks(TASK), of_task);
+        for (cell, value) in wave.iter().zip(found.into_iter().flatten()) {
             if let Some(value) = value {
                 values[*cell as usize] = value;
             }

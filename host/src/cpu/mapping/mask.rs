@@ -3,6 +3,7 @@
 use crate::cpu::mapping::fill;
 use crate::cpu::output::Output;
 use crate::error::Error;
+use crate::parallel;
 use crate::scratch::{Copies, Scratch};
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
@@ -23,7 +24,6 @@ use ferrosz_codec::mapping::mask::{
     CHUNK_PARTS, Classes, HEADS_BYTES, MaskLayout, PartForm, read_heads,
 };
 use ferrosz_codec::{Element, FormatError};
-use rayon::prelude::*;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -69,8 +69,8 @@ pub(crate) fn coded_values<T: Element>(
         return Ok(None);
     }
     let mut coded = Scratch::<T>::zeroed(copies, values.len() as u64)?;
-    let copies = coded.par_chunks_mut(COPY).zip(values.par_chunks(COPY));
-    copies.for_each(|(coded, values)| {
+    let copies = coded.chunks_mut(COPY).zip(values.chunks(COPY));
+    parallel::each(copies, |(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {
             (*coded, _) = mapping.to_coded(*value);
         }
@@ -82,7 +82,7 @@ pub(crate) fn coded_values<T: Element>(
 pub(crate) fn decode_values<T: Element>(mapping: &ValueMapping, values: &mut [T]) {
     let back = mapping.back();
     if !back.is_identity() {
-        values.par_chunks_mut(COPY).for_each(|values| {
+        parallel::each(values.chunks_mut(COPY), |values| {
             for value in values {
                 *value = back.element(*value);
             }
@@ -112,7 +112,7 @@ impl Mask {
         };
         Self {
             records: classes.to_records(),
-            chunks: (0..mask.chunks()).into_par_iter().map(encode).collect(),
+            chunks: parallel::map(0..mask.chunks(), encode),
         }
     }
 
@@ -368,12 +368,11 @@ impl<'a> MaskDecoder<'a> {
 
     /// The faults of chunks that cannot be decoded, with the numbers of their entries.
     pub(crate) fn check(&self) -> Vec<(u64, FormatError)> {
-        let chunks = (0..self.mask.chunks()).into_par_iter();
-        let faults = chunks.filter_map(|chunk| {
+        let faults = parallel::map(0..self.mask.chunks(), |chunk| {
             let fault = self.parts(chunk).err()?;
             Some((self.entry(chunk), fault))
         });
-        faults.collect()
+        faults.into_iter().flatten().collect()
     }
 
     /// Writes the values of the classes over `values`, the elements of rows of the coded field, one behind the other.
@@ -500,11 +499,11 @@ impl<'a> MaskDecoder<'a> {
                 .push(part);
         }
         let chunks: Vec<_> = chunks.into_iter().collect();
-        let faults = chunks.par_iter().filter_map(|(chunk, wanted)| {
+        let faults = parallel::map(chunks.iter(), |(chunk, wanted)| {
             let result = self.lay_chunk_over(*chunk, wanted, region, &output);
             result.err().map(|fault| (self.entry(*chunk), fault))
         });
-        faults.collect()
+        faults.into_iter().flatten().collect()
     }
 
     fn lay_chunk_over<T: Element>(

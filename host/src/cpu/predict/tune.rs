@@ -1,7 +1,8 @@
 //! Tuning of interpolation on the CPU: the costs of candidates on the sample tiles of a field.
 
 use crate::cpu::Version;
-use crate::cpu::predict::interp::{Model, TileStore, classes_of_tile, sums_of_tile};
+use crate::cpu::predict::interp::{Model, Sums, TileStore, classes_of_tile, sums_of_tile};
+use crate::parallel;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
@@ -17,7 +18,6 @@ use ferrosz_codec::predict::interp::tune::search::{Round, Search};
 use ferrosz_codec::predict::{slices, stencil};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{TileBox, TileGrid};
-use rayon::prelude::*;
 
 /// The parameters that tuning decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,16 +70,14 @@ pub fn tune_on<T: Element>(
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
             sums_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        let sums = tiles.par_iter().map_init(|| model.store(shape), of_tile);
-        sums.reduce(
-            || Box::new([0; _]),
-            |mut all, of_tile| {
+        let sums = parallel::map_with(tiles.iter(), || model.store(shape), of_tile);
+        sums.into_iter()
+            .fold(Box::new([0; _]), |mut all: Box<Sums>, of_tile| {
                 for (all, of_tile) in all.iter_mut().zip(*of_tile) {
                     *all = all.wrapping_add(of_tile);
                 }
                 all
-            },
-        )
+            })
     };
     let number = search.number_before_fit();
     let before = search.candidate(Round::Flags, number, &search.start(relative));
@@ -122,9 +120,9 @@ pub fn tune_on<T: Element>(
         let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
             score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
-        let scored = tiles.par_iter().step_by(one_of);
-        let scores = scored.map_init(|| model.store(shape), of_tile);
-        let score = scores.reduce(Score::default, |all, of_tile| all.with(&of_tile));
+        let scored = tiles.iter().step_by(one_of);
+        let scores = parallel::map_with(scored, || model.store(shape), of_tile).into_iter();
+        let score = scores.fold(Score::default(), |all, of_tile| all.with(&of_tile));
         known.push((*candidate, score));
         score
     });

@@ -9,12 +9,12 @@ use crate::cpu::tiles::kept::{Kept, TilePlace};
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
+use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{self, ChunkLength, LANES, TileBox, TileGrid};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Tiles for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait, and few
@@ -144,9 +144,9 @@ impl Chunks<'_> {
     ) -> Result<(), Error> {
         images.resize_with(chunks.len(), || Image::new(Form::Zero, Vec::new()));
         // Only the last chunk of a field may have fewer tiles.
-        let codes = codes.par_chunks(self.length.tiles() as usize);
+        let codes = codes.chunks(self.length.tiles() as usize);
         let images = codes.zip(chunks).zip(images);
-        images.try_for_each(|((codes, numbers), image)| {
+        let encoded = parallel::map(images, |((codes, numbers), image)| {
             let boxes = boxes(grid, numbers.clone());
             let tiles = ChunkTiles {
                 map: self.map,
@@ -176,6 +176,7 @@ impl Chunks<'_> {
                     .sum(),
             );
             Ok(())
-        })
+        });
+        encoded.into_iter().collect()
     }
 }

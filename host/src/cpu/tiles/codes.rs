@@ -6,11 +6,11 @@ use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::kept::{Kept, TilePlace};
+use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{TileBox, TileGrid};
-use rayon::prelude::*;
 
 /// The values of the tiles of a field, wherever they are.
 pub(crate) trait TileValues<T>: Sync {
@@ -61,7 +61,7 @@ impl<'a, T: Element> Tiles<'a, T> {
         known: impl Fn(u64, &TileBox, &TileStore<T>) + Sync,
     ) {
         let grid = self.grid;
-        places.into_par_iter().for_each(|(number, codes)| {
+        parallel::each(places.into_iter(), |(number, codes)| {
             let tile = grid.tile(number);
             let read = |at, row: &mut [T]| self.values.read(number, at, row);
             match &self.predict {
@@ -90,15 +90,15 @@ pub(super) fn apart<R>(work: impl FnOnce() -> R) -> R {
 
 /// The counts of tiles whose codes are kept.
 pub(crate) fn count(version: Version, map: &ZoneMap, grid: &TileGrid, kept: &Kept) -> Counts {
-    let tiles = kept.numbers.par_iter().zip(&kept.codes);
-    let counts = tiles.fold(Box::<Counts>::default, |mut counts, (number, codes)| {
+    let all = Pool::<Box<Counts>>::default();
+    let tiles = kept.numbers.iter().zip(&kept.codes);
+    parallel::each(tiles, |(number, codes)| {
         let tile = grid.tile(*number);
-        apart(|| map.count(version, &tile, codes, &mut counts));
-        counts
+        all.with(Box::default, |counts| {
+            apart(|| map.count(version, &tile, codes, counts));
+        });
     });
-    let merge = |mut counts: Box<Counts>, other: Box<Counts>| {
-        counts.merge(&other);
-        counts
-    };
-    *counts.reduce(Box::default, merge)
+    let mut counts = Counts::default();
+    all.into_all().iter().for_each(|own| counts.merge(own));
+    counts
 }

@@ -13,6 +13,7 @@ use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
+use crate::parallel;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
@@ -27,7 +28,6 @@ use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{self, ChunkLength, LANES, TileGrid};
 use ferrosz_codec::{Element, FormatError, Shape};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -310,12 +310,10 @@ impl<'a> Decode<'a> {
         let tiles = chunks.len() as u64 * u64::from(length.tiles());
         let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
         let scratch = || Scratch::new(length);
-        let decoded: Vec<_> = (codes.par_chunks_mut(length.tiles() as usize))
-            .zip(&chunks)
-            .map_init(scratch, |scratch, (codes, chunk)| {
-                apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
-            })
-            .collect();
+        let of_chunks = codes.chunks_mut(length.tiles() as usize).zip(&chunks);
+        let decoded = parallel::map_with(of_chunks, scratch, |scratch, (codes, chunk)| {
+            apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
+        });
         let mut faults = Vec::new();
         let mut raw = Vec::with_capacity(chunks.len());
         for (chunk, decoded) in chunks.iter().zip(decoded) {
@@ -384,7 +382,8 @@ impl<'a> Decode<'a> {
         let out = Rows::whole(grid, &mut known);
         let predictor =
             Predictor::new(self.version, &self.layout.fine, start.model(), Part::Coarse);
-        (0..grid.tiles()).into_par_iter().for_each_init(
+        parallel::map_with(
+            0..grid.tiles(),
             || predictor.store(),
             |store, number| {
                 apart(|| interpolate(&predictor, number, codes, &start.anchors, store));
@@ -407,7 +406,8 @@ impl<'a> Decode<'a> {
         let grid = &self.layout.fine;
         let shape = grid.shape();
         let predictor = Predictor::new(self.version, grid, start.model(), Part::Fine);
-        numbers(grid, wanted).into_par_iter().for_each_init(
+        parallel::map_with(
+            numbers(grid, wanted).into_iter(),
             || predictor.store(),
             |store, number| {
                 apart(|| interpolate(&predictor, number, codes, anchors, store));
@@ -433,7 +433,7 @@ impl<'a> Decode<'a> {
     ) {
         let grid = &self.layout.fine;
         let shape = grid.shape();
-        numbers(grid, wanted).into_par_iter().for_each(|number| {
+        parallel::each(numbers(grid, wanted).into_iter(), |number| {
             let tile = grid.tile(number);
             let Some(decoded) = codes.tile(number) else {
                 return;

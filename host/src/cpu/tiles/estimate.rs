@@ -24,6 +24,7 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
+use crate::parallel;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::table::ENTRY_BYTES;
@@ -38,7 +39,6 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
 use ferrosz_codec::{Element, Shape};
-use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Bytes of a chunk that has codes, besides their bits: what is stored of the coder's states, and padding.
@@ -180,17 +180,14 @@ impl<T: Element> TileSample<T> {
             }
         }
         let best = |layout: &&TileLayout| {
-            let ways = self.ways(layout, quantizer);
-            let ways = ways.into_par_iter();
-            let predicted: Vec<_> = ways
-                .map(|tuned| self.predict(layout, quantizer, tuned))
-                .collect();
+            let ways = self.ways(layout, quantizer).into_iter();
+            let predicted = parallel::map(ways, |tuned| self.predict(layout, quantizer, tuned));
             let bytes = |predicted: &_| self.bytes_of(predicted, layout, yardstick);
             let best = predicted.into_iter().min_by_key(bytes)?;
             Some((layout.codec.predictor, best))
         };
-        let found: Vec<_> = new.par_iter().filter_map(best).collect();
-        self.predicted.extend(found);
+        let found = parallel::map(new.iter(), best);
+        self.predicted.extend(found.into_iter().flatten());
     }
 
     /// The predicted size of chunk table and payload, if `yardstick` is a better prediction than
@@ -329,8 +326,8 @@ impl<T: Element> TileSample<T> {
             let bytes = tile.block_bytes(codec, grid, quantizer, image);
             u128::from(bytes) * u128::from(tile.weight)
         };
-        let tiles = self.tiles.par_iter();
-        let all: u128 = tiles.map_init(|| vec![0; IMAGE_BYTES], of_tile).sum();
+        let of_tiles = parallel::map_with(self.tiles.iter(), || vec![0; IMAGE_BYTES], of_tile);
+        let all: u128 = of_tiles.into_iter().sum();
         self.scaled(all >> WEIGHT_BITS, yardstick)
     }
 }
@@ -353,9 +350,10 @@ impl<T: Element> Predicted<T> {
                 apart(|| encoder.encode(Version::best(), chunk, codes, value, scratch));
             bytes as u128 * u128::from(tile.weight)
         };
-        let tiles = sample.par_iter().zip(&self.codes);
+        let tiles = sample.iter().zip(&self.codes);
         let scratch = || Scratch::new(ChunkLength::Four);
-        tiles.map_init(scratch, of_tile).sum::<u128>() >> WEIGHT_BITS
+        let of_tiles = parallel::map_with(tiles, scratch, of_tile).into_iter();
+        of_tiles.sum::<u128>() >> WEIGHT_BITS
     }
 }
 
@@ -394,7 +392,7 @@ pub(crate) fn exact_bytes<T: Element>(
 /// Puts values in place of the holes of tiles.
 fn fill_holes<T: Element>(tiles: &mut [SampleTile<T>], shape: Shape, quantizer: &Quantizer<T>) {
     if quantizer.is_hole(T::HOLE) {
-        tiles.par_iter_mut().for_each(|tile| tile.fill_holes(shape));
+        parallel::each(tiles.iter_mut(), |tile| tile.fill_holes(shape));
     }
 }
 

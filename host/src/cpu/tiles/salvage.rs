@@ -11,12 +11,12 @@ use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
 use crate::damage::Lost;
 use crate::error::Error;
+use crate::parallel;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::{TILE, TileGrid};
 use ferrosz_codec::{Element, FormatError};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -76,17 +76,15 @@ pub(crate) fn check<T: Element>(
             vec![[0; TILE]; length.tiles() as usize],
         )
     };
-    let faults = all
-        .into_par_iter()
-        .map_init(scratch, |(scratch, codes), chunk| {
-            let (part, chunk) = layout.part_of(chunk);
-            if part == Part::Fine {
-                progress(elements);
-            }
-            let fault = decode.chunk::<T>(part, chunk, codes, scratch).err()?;
-            Some((part, chunk, fault))
-        });
-    Ok(lost(layout, faults.flatten().collect()))
+    let faults = parallel::map_with(all, scratch, |(scratch, codes), chunk| {
+        let (part, chunk) = layout.part_of(chunk);
+        if part == Part::Fine {
+            progress(elements);
+        }
+        let fault = decode.chunk::<T>(part, chunk, codes, scratch).err()?;
+        Some((part, chunk, fault))
+    });
+    Ok(lost(layout, faults.into_iter().flatten().collect()))
 }
 
 /// The codes of all tiles of a part whose chunks are sound, and the faults of the other chunks.

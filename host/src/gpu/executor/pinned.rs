@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::gpu::driver::failed;
 use crate::gpu::executor::PIECE;
+use crate::parallel;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result, sys};
-use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -190,8 +190,8 @@ impl Staging {
 
 /// Copies bytes of the same length with all threads.
 pub(super) fn copy(from: &[u8], to: &mut [u8]) {
-    let shares = to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE));
-    shares.for_each(|(to, from)| to.copy_from_slice(from));
+    let shares = to.chunks_mut(SHARE).zip(from.chunks(SHARE));
+    parallel::each(shares, |(to, from)| to.copy_from_slice(from));
 }
 
 /// The staging memory of a context, which calls take and give back.

@@ -5,6 +5,7 @@ use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
+use crate::parallel;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, COST_BITS, cost};
@@ -12,7 +13,6 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{Part, TILE, TileGrid};
 use ferrosz_codec::{Element, Shape};
-use rayon::prelude::*;
 
 /// The bytes of the codes of the coarse field, if there is one: how far the anchors of the sample are from the means of their neighbours
 /// along x.
@@ -100,8 +100,8 @@ pub(super) fn interpolate<T: Element>(
     let coarse = layout.fine.coarse(spacing);
     let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
     let mut all = vec![[0; TILE]; sample.len()];
-    let tiles = all.par_iter_mut().zip(sample);
-    tiles.for_each_init(
+    parallel::map_with(
+        all.iter_mut().zip(sample),
         || (TileStore::new(shape), predictor.store()),
         |(coarse_known, known), (codes, tile)| {
             let (grid, anchors) = decoded_anchors(tile, model, shape, coarse_known);
@@ -127,7 +127,7 @@ pub(super) fn predict_lorenzo<T: Element>(
     sample: &[SampleTile<T>],
 ) -> Vec<TileCodes> {
     let mut all = vec![[0; TILE]; sample.len()];
-    all.par_iter_mut().zip(sample).for_each(|(codes, tile)| {
+    parallel::each(all.iter_mut().zip(sample), |(codes, tile)| {
         let (version, shape) = (Version::best(), layout.shape());
         let read = |at, row: &mut [T]| tile.read_row(at, row);
         apart(|| tile_lorenzo::encode_on(version, shape, &tile.tile, quantizer, read, codes));

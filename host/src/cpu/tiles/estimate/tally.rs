@@ -6,6 +6,7 @@ use crate::cpu::tiles::coder;
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::{ONE, WEIGHT_BITS};
+use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
@@ -15,7 +16,6 @@ use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::predict::interp::tune::cost::{COST_BITS, log2};
 use ferrosz_codec::tile::code::TileCodes;
-use rayon::prelude::*;
 
 /// The symbols of a field, as far as a sample tells.
 pub(super) struct Tally {
@@ -36,7 +36,7 @@ impl Tally {
             apart(|| map.count(Version::best(), &tile.tile, codes, &mut counts));
             counts
         };
-        let of_tiles: Vec<_> = sample.par_iter().zip(codes).map(of_tile).collect();
+        let of_tiles = parallel::map(sample.iter().zip(codes), of_tile);
         let mut counts = Box::new([[0; TOKENS as usize]; CONTEXTS as usize]);
         let (mut coded, mut all) = (0, 0);
         for (tile, of_tile) in sample.iter().zip(of_tiles) {

@@ -3,12 +3,12 @@
 
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::error::Error;
+use crate::parallel;
 use crate::sample::spread;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
-use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// Fraction bits of a tile's weight.
@@ -94,10 +94,7 @@ impl<T: Element> Weighed<T> {
         let tiles = SampleTile::read(grid, &numbers, read)?;
         // Without an error, all differences are large.
         let steps = T::from_f64((0.5 / quantizer.error().to_f64()).min(f64::MAX));
-        let bits = tiles
-            .par_iter()
-            .map(|tile| tile.difference_bits(grid, row, steps));
-        let bits = bits.collect();
+        let bits = parallel::map(tiles.iter(), |tile| tile.difference_bits(grid, row, steps));
         Ok(Self {
             numbers,
             tiles,

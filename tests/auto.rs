@@ -1,9 +1,8 @@
 //! The choice of codec and rank: the same everywhere, and near the best.
 
-mod common;
-
-use common::fields::{FromBits, Kind, make as make_kind};
-use common::{candidates, compressor, layouts, tile_layouts};
+use crate::common::cases::takes_part;
+use crate::common::fields::{FromBits, Kind, make as make_kind};
+use crate::common::{candidates, compressor, layouts, tile_layouts};
 use ferrosz::{Bound, Codec, Compressor, Device, Element, Layout, Preset};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -102,6 +101,9 @@ fn the_choice_is_near_the_best(value: f64) {
     // here: docs/testing.md, "Limits of the presets' choice".
     let lengths = [80, 110, 140];
     for (i, field) in FIELDS.into_iter().enumerate() {
+        if !takes_part(i as u64, 9) {
+            continue;
+        }
         let values = make(field, lengths, i as u64);
         let bound = Bound::range(value).expect("a bound");
         let compressed = Compressed::new(&values, &lengths, bound);
@@ -134,6 +136,9 @@ fn the_choice_is_near_the_best_of_a_field_that_is_mostly_empty() {
     };
     let bound = Bound::range(1e-2).expect("a bound");
     for first in [0, 16, 32, 48] {
+        if !takes_part(first / 16, 4) {
+            continue;
+        }
         let value = |i: u64| {
             let [z, y, x] = [i / 128 / 128, i / 128 % 128, i % 128];
             (arch(z, 0, 16) * arch(y, first, 16) * arch(x, 0, 128)) as f32
@@ -151,6 +156,9 @@ fn the_choice_is_near_the_best_of_a_field_that_is_mostly_empty() {
 #[test]
 fn of_small_fields_the_best_is_chosen() {
     for (i, field) in FIELDS.into_iter().enumerate() {
+        if !takes_part(i as u64, 4) {
+            continue;
+        }
         for lengths in [
             [12, 30, 41],
             [1, 64, 90],
@@ -204,6 +212,9 @@ fn no_codec_is_much_shorter_than_the_default() {
     let bounds = [Bound::range(1e-2), Bound::range(1e-4), Bound::abs(0.5)];
     let bounds = bounds.map(|bound| bound.expect("a bound"));
     for (i, kind) in Kind::ALL.into_iter().enumerate() {
+        if !takes_part(i as u64, 5) {
+            continue;
+        }
         let bound = |turn: usize| bounds[(i + turn) % bounds.len()];
         no_codec_is_much_shorter::<f32>(kind, bound(0), &[30_000]);
         no_codec_is_much_shorter::<f32>(kind, bound(1), &[100, 203]);
@@ -229,6 +240,9 @@ fn a_codec_alone_takes_the_rank_of_the_field() {
 #[test]
 fn the_choice_is_the_same_again_and_on_any_device() {
     for (i, field) in FIELDS.into_iter().enumerate() {
+        if !takes_part(i as u64, 4) {
+            continue;
+        }
         let values = make(field, [6, 50, 41], i as u64);
         for preset in Preset::ALL {
             chosen_the_same(preset, &values);

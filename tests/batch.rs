@@ -1,8 +1,7 @@
 //! Batches of host slices beside single calls.
 
-mod common;
-
-use common::fields::{FromBits, Kind, make};
+use crate::common::cases::takes_part;
+use crate::common::fields::{FromBits, Kind, make};
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Preset};
 
 const LENGTHS: [usize; 10] = [0, 1, 31, 32, 33, 700, 8191, 8192, 8193, 20_000];
@@ -66,8 +65,10 @@ fn bounds() -> Vec<Bound> {
 #[test]
 fn the_cpu_compresses_batches_as_single_arrays() {
     for bound in bounds() {
-        for codec in Codec::ALL {
-            check::<f32>(Compressor::new(codec, bound), Device::Cpu);
+        for (codec, number) in Codec::ALL.into_iter().zip(0..) {
+            if takes_part(number, 4) {
+                check::<f32>(Compressor::new(codec, bound), Device::Cpu);
+            }
         }
         check::<f64>(Compressor::new(Preset::Small, bound), Device::Auto);
     }

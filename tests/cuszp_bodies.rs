@@ -4,9 +4,7 @@
 //! coder; the library's own streams must then hold the same rate bytes and bodies for all blocks with
 //! the same codes. That these are cuSZp's own bytes is for `cuszp/tests/cuszp/` to show.
 
-mod common;
-
-use common::fields::{FromBits, flat_walk};
+use crate::common::fields::{FromBits, flat_walk};
 use ferrosz::codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, rate_of, write_body};
 use ferrosz::codec::code::fixed_length::rate::RateByte;
 use ferrosz::codec::container::chunk::{CHUNK, Form};

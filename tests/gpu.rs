@@ -1,25 +1,16 @@
 //! The GPU against the CPU: the same bytes, in both directions. Ignored where there may be no GPU;
 //! `docs/testing.md` says how to run this file on one, also on a machine without Rust.
 
-#![cfg(feature = "cuda")]
-
-#[path = "gpu/batches.rs"]
 mod batches;
-mod common;
-#[path = "gpu/graphs.rs"]
 mod graphs;
-#[path = "gpu/mappings.rs"]
 mod mappings;
-#[path = "gpu/transfers.rs"]
 mod transfers;
-#[path = "gpu/values.rs"]
 mod values;
-#[path = "gpu/workspaces.rs"]
 mod workspaces;
 
-use common::fields::{FromBits, Kind, make, make_long};
-use common::machine::Machine;
-use common::{damage, graph, layouts, matrix};
+use crate::common::fields::{FromBits, Kind, make, make_long};
+use crate::common::machine::Machine;
+use crate::common::{damage, graph, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{Gpu, Workspace};
 use ferrosz::{
@@ -48,7 +39,7 @@ fn check<T: FromBits>(layout: Layout, bound: Bound, field: &[T], context: &str) 
     matrix::check(&[Machine::Gpu], layout, bound, field, context).len()
 }
 
-/// The matrix of `tests/matrix.rs` on the GPU, and as many random cases as FERROSZ_GPU_CASES says.
+/// The matrix of `tests/matrix.rs` on the GPU, and 6,400 random cases.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_makes_and_reads_the_same() {

@@ -1,14 +1,11 @@
 //! Several GPUs of one machine: the bytes and the values of one, and of the CPU. The GPUs are emulated ones; the tests on
 //! real ones are ignored where there may be none.
 
-#![cfg(feature = "emulator")]
-
-mod common;
 #[cfg(feature = "cuda")]
-#[path = "gpus/device_memory.rs"]
 mod device_memory;
 
-use common::fields::{FromBits, Kind, make, make_long};
+use crate::common::cases::{asked, each, takes_part};
+use crate::common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::{
@@ -17,6 +14,7 @@ use ferrosz::{
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use std::cell::Cell;
 use std::io::Cursor;
 
 /// So many emulated GPUs.
@@ -176,43 +174,43 @@ fn same<T: FromBits>(a: &[T], b: &[T]) -> bool {
     bytemuck::cast_slice::<T, u8>(a) == bytemuck::cast_slice::<T, u8>(b)
 }
 
-fn cases(default: u64) -> u64 {
-    let cases = std::env::var("FERROSZ_GPUS_CASES").ok();
-    cases
-        .and_then(|cases| cases.parse().ok())
-        .unwrap_or(default)
-}
-
 /// Random fields of all codecs of a family, each on one of several sets of devices in turn; at least a third of them can be
 /// divided.
-fn random_fields(family: Family, sets: &[&[Device]], cases: u64, elements: u64) {
-    let (mut shared, mut all) = (0, 0);
-    for number in 0..cases {
+fn random_fields(family: Family, sets: &[&[Device]], usual: u64, elements: u64) {
+    let (shared, all) = (Cell::new(0), Cell::new(0));
+    each(usual, |number, rng| {
         // The types take turns of three, so those of the sets do not follow them.
         let devices = sets[number as usize / 3 % sets.len()];
-        all += devices.len();
-        let mut rng = SmallRng::seed_from_u64(number);
-        shared += match number % 3 {
-            0 => Case::<f64>::of(family, number, &mut rng, elements).check(devices),
-            _ => Case::<f32>::of(family, number, &mut rng, elements).check(devices),
+        all.set(all.get() + devices.len());
+        let used = match number % 3 {
+            0 => Case::<f64>::of(family, number, rng, elements).check(devices),
+            _ => Case::<f32>::of(family, number, rng, elements).check(devices),
         };
-    }
+        shared.set(shared.get() + used);
+    });
+    let (shared, all) = (shared.get(), all.get());
     println!("{all} cases on {sets:?}, {shared} on several GPUs: no difference");
-    assert!(3 * shared >= all, "{shared} of {all} cases were divided");
+    // Of few cases none may be large enough.
+    assert!(
+        3 * shared >= all || all < 40,
+        "{shared} of {all} cases were divided"
+    );
 }
 
-/// `FERROSZ_GPUS_CASES` is the number of fields.
 #[test]
 fn emulated_gpus_make_the_bytes_of_one() {
-    let sets: [&[Device]; 2] = [&[2, 7].map(emulated), &[3, 4].map(emulated)];
-    random_fields(Family::Blocks, &sets, cases(60), 120_000);
-    random_fields(Family::Blocks, &[&[1, 2].map(emulated)], 6, 200_000);
+    let sets = [[2, 7], [3, 4], [1, 2]].map(|counts| counts.map(emulated));
+    random_fields(
+        Family::Blocks,
+        &sets.each_ref().map(|set| &set[..]),
+        12,
+        120_000,
+    );
 }
 
-/// `FERROSZ_GPUS_CASES` is the number of fields.
 #[test]
 fn emulated_gpus_share_tiles() {
-    random_fields(Family::Tiles, &[&[2, 5].map(emulated)], cases(20), 300_000);
+    random_fields(Family::Tiles, &[&[2, 5].map(emulated)], 3, 200_000);
 }
 
 /// Planes whose tiles are nearly empty: so a small field has more runs than are counted whole.
@@ -223,7 +221,10 @@ fn statistics_of_a_sample_are_those_of_one_gpu() {
         (Codec::INTERP, ChunkLength::Four),
         (Codec::LORENZO_RANS, ChunkLength::Sixteen),
     ];
-    for (codec, length) in lengths {
+    for ((codec, length), number) in lengths.into_iter().zip(0..) {
+        if !takes_part(number, 2) {
+            continue;
+        }
         let compressor = Compressor::new(codec, Bound::range(1e-3).expect("a bound"))
             .extents(&[2100, 2, 3])
             .and_then(|compressor| compressor.with_rank(2));
@@ -327,8 +328,12 @@ fn streams_with_updates_are_decoded() {
     ));
 }
 
-/// Damages a stream of a codec so many times, in at least `kinds` ways that have errors of their own.
+/// Damages a stream of a codec so many times in a campaign, in at least `kinds` ways that have errors of their own.
 fn check_damage(codec: Codec, rounds: u64, kinds: usize) {
+    let (rounds, kinds) = match asked() {
+        Some(_) => (rounds, kinds),
+        None => (rounds / 4, kinds / 4),
+    };
     let (_, _, stream) = shared_stream(codec);
     let mut rng = SmallRng::seed_from_u64(8);
     let info = ferrosz::info(&stream).expect("a stream");
@@ -362,8 +367,10 @@ fn damage_is_reported_as_by_one_gpu() {
 
 #[test]
 fn damage_of_tiles_is_reported_as_by_one_gpu() {
-    for codec in [Codec::INTERP, Codec::LORENZO_RANS] {
-        check_damage(codec, 20, 4);
+    for (codec, number) in [(Codec::INTERP, 0), (Codec::LORENZO_RANS, 1)] {
+        if takes_part(number, 2) {
+            check_damage(codec, 20, 4);
+        }
     }
 }
 
@@ -384,7 +391,6 @@ fn gpus_that_do_not_exist_are_refused() {
     assert!(matches!(Gpus::new(&[3, 3]), Err(Error::BadGpus(_))));
 }
 
-/// `FERROSZ_GPUS_CASES` is the number of fields.
 #[test]
 #[ignore = "needs two NVIDIA GPUs"]
 fn gpus_make_the_bytes_of_one() {
@@ -398,7 +404,9 @@ fn gpus_make_the_bytes_of_one() {
     }
     assert!(devices.len() > 2, "there are not two GPUs");
     for family in [Family::Blocks, Family::Tiles] {
-        random_fields(family, &[&devices[1..]], cases(240), 3_000_000);
-        random_fields(family, &[&devices], 12, 60_000_000);
+        random_fields(family, &[&devices[1..]], 240, 3_000_000);
+        if asked().is_none() {
+            random_fields(family, &[&devices], 12, 60_000_000);
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! The interpolation predictor against digests of what an independent NumPy program makes of the same
 //! fields: codes, anchors and decoded values, bit for bit.
 
-mod common;
-
-use common::digest::digest;
+use crate::common::digest::digest;
 use ferrosz::codec::code::entropy::shifts::Shifts;
 use ferrosz::codec::oracle;
 use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};

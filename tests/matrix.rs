@@ -1,13 +1,11 @@
 //! The matrix on the machines of this computer, and that it sees what is wrong. `tests/gpu.rs` runs it on a GPU.
 
-mod common;
-#[path = "matrix/special.rs"]
 mod special;
 
-use common::fields::{Kind, make};
-use common::judge::judge;
-use common::machine::Machine;
-use common::matrix;
+use crate::common::fields::{Kind, make};
+use crate::common::judge::judge;
+use crate::common::machine::Machine;
+use crate::common::matrix;
 use ferrosz::codec::oracle;
 use ferrosz::versions::Version;
 use ferrosz::{Bound, Codec, Extents, Layout, Shape};

@@ -1,8 +1,7 @@
 //! Fields in parts: random decompositions of random fields beside one process.
 
-mod common;
-
-use common::fields::{FromBits, Kind, make, make_long};
+use crate::common::cases::{each, takes_part};
+use crate::common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Gpus, Shape};
@@ -177,34 +176,28 @@ fn planned<T: FromBits>(compressor: &Compressor, parts: u64, field: &[T]) -> Vec
     file[7..].to_vec()
 }
 
-/// Random fields in random parts. A variable of the environment is the number of cases; docs/testing.md has the commands for
-/// more of them.
-fn random_parts(device: Device, variable: &str, default: u64) {
-    let cases = std::env::var(variable).ok();
-    let cases = cases.and_then(|cases| cases.parse().ok());
-    for case in 0..cases.unwrap_or(default) {
-        let mut rng = SmallRng::seed_from_u64(case);
-        match case % 3 {
-            0 => check::<f64>(case, device, &mut rng),
-            _ => check::<f32>(case, device, &mut rng),
-        }
-    }
+/// Random fields in random parts.
+fn random_parts(device: Device, usual: u64) {
+    each(usual, |case, rng| match case % 3 {
+        0 => check::<f64>(case, device, rng),
+        _ => check::<f32>(case, device, rng),
+    });
 }
 
 #[test]
 fn any_decomposition_makes_the_bytes_of_one_process() {
-    random_parts(Device::Cpu, "FERROSZ_PARTS_CASES", 2000);
+    random_parts(Device::Cpu, 150);
 }
 
 #[test]
 fn so_it_does_on_emulated_gpus() {
-    random_parts(Device::Emulator, "FERROSZ_GPU_PARTS_CASES", 90);
+    random_parts(Device::Emulator, 10);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn so_it_does_on_gpus() {
-    random_parts(Device::Gpus(Gpus::ALL), "FERROSZ_GPU_PARTS_CASES", 240);
+    random_parts(Device::Gpus(Gpus::ALL), 240);
 }
 
 #[test]
@@ -249,6 +242,9 @@ fn large_fields_too() {
         (&[34_000_000], 1, Codec::INTERP_HUFFMAN),
     ];
     for ((lengths, rank, codec), seed) in cases.into_iter().zip(0..) {
+        if !takes_part(seed, 4) {
+            continue;
+        }
         let mut rng = SmallRng::seed_from_u64(seed);
         let elements: u64 = lengths.iter().product();
         let field: Vec<f32> = make_long(Kind::ALL[seed as usize], elements as usize, seed);
@@ -342,6 +338,9 @@ fn a_member_that_ends_leaves_no_stream() {
         let whole = compressor.compress(&field).expect("memory");
         let compressor = compressor.device(device);
         for mortal in mortals {
+            if !takes_part(*mortal as u64, 3) {
+                continue;
+            }
             let mut is_whole = false;
             // At some number of calls the member lives to the end.
             for calls in 0..200 {

@@ -1,18 +1,19 @@
 //! Bounds relative to each value: |x - x'| <= E |x| in exact arithmetic, signs and zeros kept. `tests/matrix.rs` has these
 //! bounds on every machine; here are the logarithms of all values, parts, updates, masks, and what is refused.
 
-mod common;
-
-use common::fields::{FromBits, Kind, make};
-use common::judge::judge;
-use common::machine::Machine;
-use common::{layouts, matrix, tile_layouts};
+use crate::common::cases::{asked, each_at_once};
+use crate::common::fields::{FromBits, Kind, make};
+use crate::common::judge::judge;
+use crate::common::machine::Machine;
+use crate::common::{layouts, matrix, tile_layouts};
 use ferrosz::codec::mapping::logarithm::{from_coded, to_coded};
 use ferrosz::codec::quantize::field::Quantizer;
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Error, Extents, Fill, Layout, Part, Preset,
     Shape, Update, info,
 };
+use rand::RngExt;
+use rand::rngs::SmallRng;
 use rayon::prelude::*;
 
 fn pwrel(value: f64) -> Bound {
@@ -77,14 +78,27 @@ fn magnitudes_are_within_forty_bounds() {
     });
 }
 
+/// The case with a number, or in a usual run any of so many.
+fn any_of(all: u64, number: u64, rng: &mut SmallRng) -> u32 {
+    let number = if asked().is_some() {
+        number
+    } else {
+        rng.random_range(0..all)
+    };
+    u32::try_from(number).expect("few cases")
+}
+
+/// All magnitudes at each bound: a case is a block of magnitudes.
 #[test]
-#[ignore = "takes minutes: all magnitudes of f32 at 40 bounds"]
 fn all_magnitudes_are_within_forty_bounds() {
-    for bound in forty() {
-        let blocks = (NORMAL.start >> 16..NORMAL.end >> 16).into_par_iter();
-        blocks.for_each(|block| judge_magnitudes(bound, block << 16..(block + 1) << 16));
-        println!("{bound:e}: {} magnitudes", NORMAL.len());
-    }
+    let blocks = (NORMAL.end - NORMAL.start) >> 20;
+    each_at_once(4, |number, rng| {
+        let number = any_of(u64::from(40 * blocks), number, rng);
+        let first = NORMAL.start + ((number / 40) << 20);
+        let bound = forty()[number as usize % 40];
+        let step = if asked().is_some() { 1 } else { 8 };
+        judge_magnitudes(bound, (first..first + (1 << 20)).step_by(step));
+    });
 }
 
 /// The promise rests on two numbers (FORMAT.md, section 25): the error of logarithms, and the relative error of powers.
@@ -118,16 +132,21 @@ fn errors_of_logarithms_and_powers_are_those_of_the_format() {
     }
 }
 
+/// All of them: a case is a block of bits.
 #[test]
-#[ignore = "takes a minute: all values of f32"]
 fn errors_of_all_logarithms_and_powers_are_those_of_the_format() {
-    let block = |block: u32| block << 16..(block + 1) << 16;
-    let blocks = (NORMAL.start >> 16..NORMAL.end >> 16).into_par_iter();
-    blocks.for_each(|number| check_errors_of_logarithms(block(number)));
-    for sign in [0, 1 << 31] {
-        let blocks = (0..LOGARITHMS.end >> 16).into_par_iter();
-        blocks.for_each(|number| check_errors_of_powers(block(number).map(|bits| bits | sign)));
-    }
+    each_at_once(4, |number, rng| {
+        let first = any_of(1 << 11, number, rng) << 20;
+        let bits = || first..first + (1 << 20);
+        if NORMAL.contains(&first) && NORMAL.contains(&(first | 0xf_ffff)) {
+            check_errors_of_logarithms(bits());
+        }
+        if LOGARITHMS.contains(&first) {
+            for sign in [0, 1 << 31] {
+                check_errors_of_powers(bits().map(|bits| bits | sign));
+            }
+        }
+    });
 }
 
 /// All bit patterns through a codec, in chunks of these many.
@@ -159,14 +178,14 @@ fn all_kinds_of_bits_pass_a_codec() {
     }
 }
 
+/// All bits of f32 at three bounds: a case is a block of them.
 #[test]
-#[ignore = "takes minutes: all bits of f32 through a codec, at 3 bounds"]
 fn all_bits_pass_a_codec() {
-    for bound in [1e-5, 1e-3, 0.5] {
-        (0..1u32 << 10).into_par_iter().for_each(|block| {
-            through_a_codec(bound, |i| block << 22 | i, 1 << 22);
-        });
-    }
+    each_at_once(1, |number, rng| {
+        let number = any_of(3 << 12, number, rng);
+        let bound = [1e-5, 1e-3, 0.5][number as usize % 3];
+        through_a_codec(bound, |i| (number / 3) << 20 | i, 1 << 20);
+    });
 }
 
 /// In `f64`, random values of all magnitudes, with the judge's rational numbers.

@@ -1,5 +1,6 @@
 //! Fields that come through readers, and fields whose copies are in temporary files: the streams are those of memory.
 
+use crate::common::cases::takes_part;
 use ferrosz::{Bound, Codec, Compressor, Error, Preset, Value, ValueType};
 use std::io::{Cursor, Read};
 
@@ -141,7 +142,10 @@ fn an_error_of_the_reader_is_that_of_the_call() {
 
 #[test]
 fn copies_in_files_are_those_in_memory() {
-    fn check<V: Value>(compressor: Compressor, field: &[V]) {
+    fn check<V: Value>(number: u64, compressor: Compressor, field: &[V]) {
+        if !takes_part(number, 3) {
+            return;
+        }
         let mut file = Cursor::new(Vec::new());
         compressor.compress_seek(field, &mut file).unwrap();
         let wanted = compressor.compress(field).unwrap();
@@ -152,22 +156,24 @@ fn copies_in_files_are_those_in_memory() {
     let mut field = waves(260 * 260 * 260);
     let of_blocks = compressor(Codec::PLAIN).extents(&extents).unwrap();
     let of_tiles = compressor(Codec::INTERP).extents(&extents).unwrap();
-    check(of_tiles.axes("x,z,y".parse().unwrap()), &field);
-    check(of_tiles.with_bound(Bound::pwrel(1e-2).unwrap()), &field);
+    check(0, of_tiles.axes("x,z,y".parse().unwrap()), &field);
+    check(1, of_tiles.with_bound(Bound::pwrel(1e-2).unwrap()), &field);
     let integers: Vec<i16> = field.iter().map(|value| (value * 1e3) as i16).collect();
-    check(of_blocks.with_bound(Bound::abs(3.0).unwrap()), &integers);
+    check(2, of_blocks.with_bound(Bound::abs(3.0).unwrap()), &integers);
     for (i, value) in field.iter_mut().enumerate() {
         if i / 70_000 % 3 == 0 || i % 11 == 0 {
             *value = 1e20;
         }
     }
-    check(of_blocks.fill(1e20).unwrap(), &field);
+    check(3, of_blocks.fill(1e20).unwrap(), &field);
     check(
+        4,
         of_tiles.fill(1e20).unwrap().axes("z,x,y".parse().unwrap()),
         &field,
     );
     let preset = Compressor::new(Preset::Fast, Bound::range(1e-3).unwrap());
     check(
+        5,
         preset.extents(&extents).unwrap().fill(1e20).unwrap(),
         &field,
     );

@@ -1,10 +1,8 @@
 //! Updates against a model: a plain array whose values are replaced. And what is left of a stream if
 //! the process dies, or if bytes are damaged.
 
-mod common;
-
-use common::fields::{FromBits, Kind, make};
-use common::{compressor, judge::judge, layouts, matrix};
+use crate::common::fields::{FromBits, Kind, make};
+use crate::common::{compressor, judge::judge, layouts, matrix};
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
@@ -462,9 +460,10 @@ fn the_emulator_decodes_updated_streams() {
 #[test]
 fn streams_of_tiles_are_not_updated() {
     let field = make::<f32>(Kind::Smooth, 2000, 3);
-    for layout in common::tile_layouts(&[10, 10, 20]) {
+    for layout in crate::common::tile_layouts(&[10, 10, 20]) {
         let bound = Bound::abs(1e-3).expect("a bound");
-        let compressor = common::compressor(layout, bound, Device::Cpu).expect("a compressor");
+        let compressor =
+            crate::common::compressor(layout, bound, Device::Cpu).expect("a compressor");
         let mut stream = compressor.compress(&field).expect("compresses");
         let found = Update::new(&stream, &Part::Elements(3..4), &[1.0f32]);
         assert_eq!(found, Err(Error::UpdateOfTiles));

@@ -1,8 +1,6 @@
 //! `ferrosz compress --axes`, and what comes of it: shapes, parts, `info`, refusals.
 
-mod common;
-
-use common::{Place, stderr};
+use crate::common::{Place, stderr};
 use serde_json::json;
 
 /// An array of 6 times, 3 levels, 10 x 12 places, as raw values: smooth in time alone.

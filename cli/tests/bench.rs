@@ -1,8 +1,6 @@
 //! `ferrosz bench` on the CPU.
 
-mod common;
-
-use common::{Place, npy, npy_header, raw, stderr};
+use crate::common::{Place, npy, npy_header, raw, stderr};
 use ferrosz::Preset;
 use serde_json::Value;
 

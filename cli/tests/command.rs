@@ -1,8 +1,6 @@
 //! Runs the command itself.
 
-mod common;
-
-use common::{Place, npy, npy_header, raw, stderr};
+use crate::common::{Place, npy, npy_header, raw, stderr};
 use ferrosz::Codec;
 use ferrosz::codec::container::extents::MAX_RANK;
 use serde_json::Value;

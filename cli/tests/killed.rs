@@ -1,10 +1,6 @@
 //! `ferrosz update`, killed: whatever the moment, the file holds the old stream or the new one.
 
-#![cfg(unix)]
-
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};

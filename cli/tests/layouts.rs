@@ -1,8 +1,6 @@
 //! `ferrosz compress --codec` and `--rank`, and what `info` says of them.
 
-mod common;
-
-use common::{Place, npy, npy_header, raw, stderr};
+use crate::common::{Place, npy, npy_header, raw, stderr};
 use ferrosz::{Codec, Preset, Shape};
 use serde_json::json;
 

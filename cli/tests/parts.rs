@@ -1,8 +1,6 @@
 //! `--box` and `--elements`, `ferrosz update` and `ferrosz compact`.
 
-mod common;
-
-use common::{DIMS, Place, npy, raw, stderr};
+use crate::common::{DIMS, Place, npy, raw, stderr};
 use ferrosz::Codec;
 use ferrosz::codec::container::extents::MAX_RANK;
 use std::fs;

@@ -1,8 +1,6 @@
 //! `ferrosz part plan`, `run` and `join`.
 
-mod common;
-
-use common::{Place, npy, raw, stderr};
+use crate::common::{Place, npy, raw, stderr};
 
 #[test]
 fn parts_make_the_stream_of_compress() {

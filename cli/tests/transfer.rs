@@ -1,8 +1,6 @@
 //! `ferrosz send` and `ferrosz receive` on loopback.
 
-mod common;
-
-use common::{DIMS, Place, npy, npy_header, raw, stderr};
+use crate::common::{DIMS, Place, npy, npy_header, raw, stderr};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Preset, ValueType};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -97,7 +95,7 @@ fn decoded(compressor: Compressor, values: &[f64], indices: usize) -> Vec<u8> {
 
 /// The error of 1e-3 of the field's range.
 fn error() -> f64 {
-    let values = common::field().into_iter().filter(|x| x.is_finite());
+    let values = crate::common::field().into_iter().filter(|x| x.is_finite());
     let (min, max) = values.fold((f64::MAX, f64::MIN), |(min, max), x| {
         (min.min(x), max.max(x))
     });
@@ -118,7 +116,7 @@ fn what_arrives_is_what_windows_decode_to() {
         let found = arrive(&place, &line, "out.npy");
         let compressor = Compressor::new(codec, bound);
         assert!(
-            found[header..] == decoded(compressor, &common::field(), 2),
+            found[header..] == decoded(compressor, &crate::common::field(), 2),
             "{codec}"
         );
     }
@@ -128,7 +126,7 @@ fn what_arrives_is_what_windows_decode_to() {
         // The field is one window.
         let compressor = Compressor::new(preset, bound);
         assert!(
-            found[header..] == decoded(compressor, &common::field(), 5),
+            found[header..] == decoded(compressor, &crate::common::field(), 5),
             "{preset}"
         );
     }

@@ -1,8 +1,6 @@
 //! Half precision and integers on the command line.
 
-mod common;
-
-use common::{Place, npy_header};
+use crate::common::{Place, npy_header};
 use serde_json::json;
 
 /// Dimensions 5, 40, 37.

@@ -1,8 +1,6 @@
 //! Variables of NetCDF and HDF5 files as inputs. `variables/make.py` made the files, with the libraries of NetCDF and HDF5.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use ferrosz::{F16, Value};
 use serde_json::{Value as Json, json};
 use std::fs;
@@ -141,7 +139,7 @@ fn packed_integers_become_the_values_that_they_stand_for() {
         "compress {}:packed a.fsz --abs 1",
         file("classic.nc").display()
     ));
-    assert!(common::stderr(&note).contains("unpacked to f32"));
+    assert!(crate::common::stderr(&note).contains("unpacked to f32"));
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! The bare AATROX stream: the reference and the CPU backend against digests of streams that
 //! another program made, in both directions.
 
-mod common;
-
-use common::bare::{AATROX, aatrox_fault};
-use common::vectors::{self, Case, bits};
+use crate::common::bare::{AATROX, aatrox_fault};
+use crate::common::vectors::{self, Case, bits};
 use ferrosz_cuszp::Device;
 use ferrosz_cuszp::aatrox::{self, AatroxError, Params, reference};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};

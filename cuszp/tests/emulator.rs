@@ -1,12 +1,9 @@
 //! The kernels of streams without header on the emulator, against the digests of all vectors.
 
-#![cfg(feature = "emulator")]
-
-mod common;
-
-use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
-use common::vectors;
-use common::vectors::bits;
+use crate::common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
+use crate::common::cases::takes_part;
+use crate::common::vectors;
+use crate::common::vectors::bits;
 use ferrosz_cuszp::cuszp::{self, Mode, Params, reference};
 use ferrosz_cuszp::{Device, Shape};
 use rand::rngs::SmallRng;
@@ -14,14 +11,20 @@ use rand::{RngExt, SeedableRng};
 
 #[test]
 fn all_vectors_of_cuszp_agree() {
-    for case in vectors::parse(CUSZP) {
+    for (case, number) in vectors::parse(CUSZP).into_iter().zip(0..) {
+        if !takes_part(number, 6) {
+            continue;
+        }
         assert_eq!(cuszp_fault(&case, Device::Emulator), None, "{case:?}");
     }
 }
 
 #[test]
 fn all_vectors_of_aatrox_agree() {
-    for case in vectors::parse(AATROX) {
+    for (case, number) in vectors::parse(AATROX).into_iter().zip(0..) {
+        if !takes_part(number, 6) {
+            continue;
+        }
         assert_eq!(aatrox_fault(&case, Device::Emulator), None, "{case:?}");
     }
 }

@@ -1,14 +1,10 @@
 //! The GPU against the CPU: the same bytes, in both directions. Ignored where there may be no GPU;
 //! `docs/testing.md` says how to run this file on one, also on a machine without Rust.
 
-#![cfg(feature = "cuda")]
-
-mod common;
-
-use common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
-use common::fields::{Kind, make, make_long};
-use common::graph::{self, capture, trample};
-use common::vectors;
+use crate::common::bare::{AATROX, CUSZP, aatrox_fault, cuszp_fault};
+use crate::common::fields::{Kind, make, make_long};
+use crate::common::graph::{self, capture, trample};
+use crate::common::vectors;
 use ferrosz_cuszp::cuda::Gpu;
 use ferrosz_cuszp::cuszp::{self, Mode, Params};
 use ferrosz_cuszp::{Bare, Device, Error, Shape, aatrox};

@@ -99,6 +99,7 @@ pub mod versions {
     };
     use ferrosz_codec::mapping::ValueMapping;
     use ferrosz_codec::mapping::axes::Order;
+    use std::io::{Seek, Write};
 
     /// As [`crate::Compressor::compress`] on the CPU, with this version.
     ///
@@ -165,6 +166,21 @@ pub mod versions {
             &|_| {},
         )?;
         Ok(stream)
+    }
+
+    /// As [`crate::Decompressor::decompress_seek`] on the CPU, in windows of up to so many bytes: so that a small field has
+    /// several.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn decompress_seek<V: Value>(
+        window: u64,
+        stream: &[u8],
+        writer: impl Write + Seek,
+    ) -> Result<u64, Error> {
+        let decompressor = Decompressor::new().device(Device::Cpu);
+        decompressor.decompress_seek_by::<V>(window, stream, writer, &|_| {})
     }
 
     /// As [`crate::Decompressor`] on the CPU, with this version: the whole field or a part.

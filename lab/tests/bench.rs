@@ -1,9 +1,6 @@
 //! `ferrosz-lab bench` on the CPU.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
-
-use common::{DIMS, Place, field, npy, raw, stderr};
+use crate::common::{DIMS, Place, field, npy, raw, stderr};
 use ferrosz::{Bound, Codec, Compressor, Shape};
 use serde_json::Value;
 
@@ -119,7 +116,7 @@ fn streams_without_header_are_measured() {
         assert!(row["ratio"].as_f64().unwrap() > 1.0, "{row}");
         assert!(row["call"].is_null() && row["box"].is_null() && row["verified"] == true);
     }
-    place.put("in.npy", &common::npy("f32"));
+    place.put("in.npy", &crate::common::npy("f32"));
     place.succeed("bench in.npy --bare --rank 2 --repeat 1 --abs 0.01");
 }
 

@@ -1,9 +1,6 @@
 //! `ferrosz-lab demo`.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
-
-use common::{Place, stderr};
+use crate::common::{Place, stderr};
 use serde_json::Value;
 
 #[test]

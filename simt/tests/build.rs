@@ -1,7 +1,5 @@
 //! A crate of kernels outside of any workspace, compiled and assembled. Ignored, as it takes a Rust compiler that can make PTX
 //! and NVIDIA's assembler.
-#![cfg(feature = "build")]
-
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::{
     Compiler, Error, Kernels, Package, Ptxas, Rule, split, violations, with_directives,

@@ -5,7 +5,7 @@ use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator, EmulatorThread, Fault, FaultKind};
 use ferrosz_simt::prelude::*;
 
-const SEEDS: core::ops::Range<u64> = 0..20;
+const SEEDS: core::ops::Range<u64> = 0..8;
 
 fn view<W>(items: &mut [W]) -> View<W> {
     // SAFETY: each test keeps the items until its launches have ended, and leaves them alone.

@@ -1,13 +1,9 @@
 //! The GPU against the CPU: the same parts and fields. Ignored where there may be no GPU; `docs/testing.md` says how to
 //! run this file on one, also on a machine without Rust.
 
-#![cfg(feature = "cuda")]
-
-mod common;
-
-use common::fields::{FromBits, Kind, make, make_long};
-use common::graph::{self, FIELDS, capture, trample};
-use common::parts;
+use crate::common::fields::{FromBits, Kind, make, make_long};
+use crate::common::graph::{self, FIELDS, capture, trample};
+use crate::common::parts;
 use ferrosz_stages::cuda::{DeviceParts, Gpu, PartsWorkspace};
 use ferrosz_stages::{
     Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preset, Tuning,

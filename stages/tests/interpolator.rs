@@ -1,10 +1,8 @@
 //! The interpolation predictor alone: its parts against the oracle and places one by one, and back.
 
-mod common;
-
-use common::fields::FromBits;
-use common::judge;
-use common::parts::{all_bits, bits, case};
+use crate::common::fields::FromBits;
+use crate::common::judge;
+use crate::common::parts::{all_bits, bits, case};
 use ferrosz_codec::oracle;
 use ferrosz_stages::{
     Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preset, Recipe, Tightening,

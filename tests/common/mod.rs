@@ -1,6 +1,7 @@
 //! Fields of every kind, and the judge of the bound.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod cases;
 pub mod damage;
 pub mod digest;
 pub mod extents;

@@ -1,7 +1,7 @@
 //! Fields that travel in windows, compressed.
 
+use super::{first_gpu, same_bits};
 use crate::common::fields::{Kind, make_long};
-use crate::{first_gpu, same_bits};
 use ferrosz::cuda::{Packed, Transfer};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Preset, Value, Windows};
 

@@ -1,12 +1,11 @@
 //! Fields in the memory of several GPUs. A GPU may have several slabs, so that one GPU is enough for most of it.
 
+use super::{Case, Family, same};
+use crate::common::cases::{asked, random};
 use crate::common::fields::FromBits;
-use crate::{Case, Family, cases, same};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use ferrosz::cuda::{Gpu, Slabs};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Fill};
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
 use std::sync::Arc;
 
 /// A stream of its own on each of these GPUs.
@@ -81,15 +80,14 @@ fn check<T: FromBits + DeviceRepr>(case: &Case<T>, ordinals: &[usize]) -> Result
     Ok(slabs.len())
 }
 
-/// `FERROSZ_GPUS_CASES` is the number of fields.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn slabs_in_device_memory_are_those_of_the_cpu() -> Result<(), Error> {
     let groups = groups();
     let (mut all, mut divided, mut on_several) = (0, 0, 0);
-    for number in 0..cases(100) {
+    for number in asked().unwrap_or(0..100) {
         for ordinals in &groups {
-            let mut rng = SmallRng::seed_from_u64(1000 + number);
+            let mut rng = random(1000 + number);
             let family = match number % 2 {
                 0 => Family::Blocks,
                 _ => Family::Tiles,

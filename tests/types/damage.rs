@@ -1,8 +1,8 @@
 //! Streams whose conversion is damaged or forged.
 
+use super::converted;
+use super::fields::{Kind, field};
 use crate::common::machine::Machine;
-use crate::converted;
-use crate::fields::{Kind, field};
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::header::Header;
 use ferrosz::codec::mapping::conversion;

@@ -1,8 +1,8 @@
 //! Parts, updates, batches, searches and salvaged streams of every value type.
 
+use super::fields::{Kind, field, number};
+use super::{converted, is_same};
 use crate::common::judge::judge;
-use crate::fields::{Kind, field, number};
-use crate::{converted, is_same};
 use ferrosz::codec::with_value;
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Error, Fill, FormatError, Part, Preset, Target,

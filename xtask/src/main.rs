@@ -6,12 +6,14 @@
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
 //! cargo xtask check NAME    one gate of CI: ptx | features | targets | msrv | docs | package | size | stacks
+//! cargo xtask campaign NAME all cases of a test, of which `cargo test` takes some; --list names them
 //! cargo xtask bench ...     `ferrosz-lab bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
 //! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
 //! ```
 
 mod bundle;
+mod campaign;
 mod check;
 mod crates;
 mod docs;
@@ -45,12 +47,13 @@ fn main() -> ExitCode {
         ["check", "package"] => check::packages(),
         ["check", "size"] => check::size(),
         ["check", "stacks"] => stacks::check(),
+        ["campaign", ref words @ ..] => campaign::start(words),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
         ["golden"] => golden(),
         _ => {
             let gates = "check ptx | features | targets | msrv | docs | package | size | stacks";
-            let others = "bench ARGUMENTS | gpu-bundle | golden";
+            let others = "campaign NAME | bench ARGUMENTS | gpu-bundle | golden";
             Err(format!("tasks: ptx | resources | check | {gates} | {others}").into())
         }
     };
@@ -80,15 +83,16 @@ fn bench(arguments: &[&str]) -> Result<(), Failure> {
 /// Rewrites the golden streams.
 fn golden() -> Result<(), Failure> {
     let mut cargo = Command::new("cargo");
-    cargo.current_dir(root()).args([
-        "test",
-        "--quiet",
-        "--package",
-        "ferrosz",
-        "--test",
-        "golden",
-    ]);
-    run(cargo.args(["--", "--ignored", "--exact", "rewrite", "--nocapture"]))
+    cargo
+        .current_dir(root())
+        .args(["test", "--quiet", "--package", "ferrosz", "--test", "all"]);
+    run(cargo.args([
+        "--",
+        "--ignored",
+        "--exact",
+        "golden::rewrite",
+        "--nocapture",
+    ]))
 }
 
 /// The root folder of the repository.

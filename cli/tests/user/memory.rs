@@ -1,7 +1,5 @@
 //! Without memory there is an error, and no abort.
 
-#![cfg(target_os = "linux")]
-
 use crate::common::{Place, npy_header, stderr};
 use std::fs::File;
 use std::process::{Command, Output};

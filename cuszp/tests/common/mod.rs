@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod bare;
+#[path = "../../../tests/common/cases.rs"]
+pub mod cases;
 #[path = "../../../tests/common/digest.rs"]
 pub mod digest;
 #[path = "../../../tests/common/fields.rs"]

@@ -1,10 +1,10 @@
 //! Damaged streams: what the kernels make of them, the CPU makes too, and no access goes astray.
 
-use crate::machine::{
+use super::machine::{
     Compressed, Decompressed, SPLIT, compress, compress_planes, decompress, decompress_planes,
     identity, seal,
 };
-use crate::sample::{Chunk, Kind, Levels, Sample};
+use super::sample::{Chunk, Kind, Levels, Sample};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head};
 use ferrosz_codec::code::entropy::shifts::Shifts;

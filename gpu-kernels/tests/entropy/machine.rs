@@ -1,7 +1,7 @@
 //! The kernels on the emulator, and the memory that they have in common.
 
-use crate::bytes_of;
-use crate::sample::Sample;
+use super::bytes_of;
+use super::sample::Sample;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::code::entropy::states::SymbolCoder;

@@ -1,0 +1,21 @@
+//! The tests of the command, in one executable.
+
+mod axes;
+mod bare;
+mod bench;
+#[path = "../../tests/common/cases.rs"]
+#[allow(dead_code, reason = "for tests of other kinds, too")]
+mod cases;
+mod command;
+mod common;
+#[cfg(unix)]
+mod killed;
+#[cfg(target_os = "linux")]
+mod large;
+mod layouts;
+mod parts;
+mod plan;
+mod transfer;
+mod types;
+mod user;
+mod variables;

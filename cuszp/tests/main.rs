@@ -1,0 +1,9 @@
+//! The tests of bare streams, in one executable.
+
+mod aatrox;
+mod common;
+mod cuszp;
+#[cfg(feature = "emulator")]
+mod emulator;
+#[cfg(feature = "cuda")]
+mod gpu;

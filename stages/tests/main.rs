@@ -1,0 +1,7 @@
+//! The tests of the stages, in one executable.
+
+mod arrays;
+mod common;
+#[cfg(feature = "cuda")]
+mod gpu;
+mod interpolator;

@@ -1,0 +1,26 @@
+//! The tests of the library, in one executable: each links all codecs, kernels and the emulator.
+
+mod auto;
+mod batch;
+mod common;
+mod cuszp_bodies;
+mod damage;
+mod golden;
+#[cfg(feature = "cuda")]
+mod gpu;
+#[cfg(feature = "emulator")]
+mod gpus;
+mod interp;
+mod masks;
+mod matrix;
+mod partial;
+mod parts;
+mod promises;
+mod pwrel;
+mod seek;
+mod spool;
+mod stream_at;
+mod targets;
+mod types;
+mod update;
+mod windows;

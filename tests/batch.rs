@@ -66,7 +66,7 @@ fn bounds() -> Vec<Bound> {
 fn the_cpu_compresses_batches_as_single_arrays() {
     for bound in bounds() {
         for (codec, number) in Codec::ALL.into_iter().zip(0..) {
-            if takes_part(number, 4) {
+            if takes_part(number, 8) {
                 check::<f32>(Compressor::new(codec, bound), Device::Cpu);
             }
         }

@@ -87,7 +87,7 @@ fn the_cpu_writes_and_reads_them() {
 #[test]
 #[cfg(feature = "emulator")]
 fn the_emulator_writes_and_reads_them() {
-    round_trip_on(Device::Emulator, 12);
+    round_trip_on(Device::Emulator, 20);
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn statistics_of_a_sample_are_those_of_one_gpu() {
         (Codec::LORENZO_RANS, ChunkLength::Sixteen),
     ];
     for ((codec, length), number) in lengths.into_iter().zip(0..) {
-        if !takes_part(number, 2) {
+        if !takes_part(number, 4) {
             continue;
         }
         let compressor = Compressor::new(codec, Bound::range(1e-3).expect("a bound"))

@@ -35,7 +35,7 @@ fn all_vectors_of_streams_without_header_agree() {
 #[ignore = "needs an NVIDIA GPU"]
 fn large_streams_without_header() -> Result<(), Error> {
     let gpu = Gpu::new(0)?;
-    let stream = gpu.context().new_stream().expect("a stream");
+    let stream = graph::new_stream(&gpu);
     let field = make_long::<f32>(Kind::Smooth, 128 * 300 * 333, 3);
     let input = stream.clone_htod(&field).expect("copied");
     let mut output = stream

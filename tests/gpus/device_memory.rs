@@ -3,6 +3,7 @@
 use super::{Case, Family, same};
 use crate::common::cases::{asked, random};
 use crate::common::fields::FromBits;
+use crate::common::graph::new_stream;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use ferrosz::cuda::{Gpu, Slabs};
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Fill};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 fn on(ordinals: &[usize]) -> Result<Vec<(Gpu, Arc<CudaStream>)>, Error> {
     let on = |ordinal: &usize| {
         let gpu = Gpu::new(*ordinal)?;
-        let stream = gpu.context().new_stream().expect("a stream");
+        let stream = new_stream(&gpu);
         Ok((gpu, stream))
     };
     ordinals.iter().map(on).collect()

@@ -162,8 +162,8 @@ fn missing_of_all_kinds<T: FromBits>(seed: u64) -> BTreeMap<(&'static str, Prope
     found.collect()
 }
 
-/// The streams of a codec have what is promised. And some stream does not have what is not, so that the table of the documents
-/// claims no less than it could: that is for a campaign, which has all fields.
+/// The streams of a codec keep each promise. In a campaign, which has all fields, each promise that is not made must also be
+/// broken by some stream: so the table of the documents claims no less than it could.
 fn what_is_missing_is_not_promised<T: FromBits>(seed: u64) {
     let missing = missing_of_all_kinds::<T>(seed);
     let wrong = Codec::ALL.into_iter().flat_map(|codec| {

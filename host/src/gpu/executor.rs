@@ -56,7 +56,7 @@ pub struct Task<'a> {
     params: &'a dyn Any,
 }
 
-/// What a machine must know of a kernel.
+/// The shape of a kernel's launch, and its code for each machine.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelEntry {
     pub(crate) launch: Launch,

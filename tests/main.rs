@@ -11,12 +11,14 @@ mod gpu;
 #[cfg(feature = "emulator")]
 mod gpus;
 mod interp;
+mod keeping;
 mod masks;
 mod matrix;
 mod partial;
 mod parts;
 mod promises;
 mod pwrel;
+mod rewrites;
 mod seek;
 mod spool;
 mod stream_at;

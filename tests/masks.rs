@@ -5,10 +5,10 @@ use crate::common::fields::{FromBits, Kind, make};
 use crate::common::judge::judge;
 use crate::common::machine::Machine;
 use crate::common::{layouts, tile_layouts};
-use ferrosz::codec::with_element;
+use ferrosz::codec::{with_element, with_value};
 use ferrosz::{
-    Axes, Bound, Codec, Compressor, Decompressor, Dtype, Element, Extents, Fill, FormatError,
-    Layout, Part, Preset, Shape, Update,
+    Axes, Bound, Codec, Compressor, Decompressor, Device, Dtype, Element, Extents, Fill,
+    FormatError, Layout, Part, Preset, Shape, Update, Value, ValueType, info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -545,4 +545,79 @@ fn masks_of_streams_without_elements() {
         .fill(Fill::Nan)
         .expect("a fill value");
     assert!(compressor.compress::<f32>(&[]).is_ok());
+}
+
+/// Valid values around a fill value within the bound.
+fn no_valid_value_becomes_missing<V: Value>(codec: Codec, fill: f64) {
+    let Some(missing) = V::from_number(fill) else {
+        return;
+    };
+    let steps = [0.0, 0.3, -0.4, 0.9, 2.0, 7.0, -3.0];
+    let number = |i: usize| fill + steps[(i * i / 5 + i) % steps.len()];
+    let of = |number: f64| match V::TYPE.is_integer() {
+        true => V::from_number(number.round()),
+        false => V::from_number(number),
+    };
+    let field: Vec<V> = (0..5000)
+        .map(|i| of(number(i)).unwrap_or(missing))
+        .collect();
+    for bound in [Bound::abs(1.0), Bound::abs(0.5), Bound::range(0.1)].map(Result::unwrap) {
+        let compressor = Compressor::new(codec, bound)
+            .fill(fill)
+            .expect("a fill value");
+        let stream = compressor
+            .device(Device::Cpu)
+            .compress(&field)
+            .expect("compresses");
+        let decoded: Vec<V> = Decompressor::new()
+            .decompress(&stream)
+            .expect("decompresses");
+        for (x, y) in field.iter().zip(&decoded) {
+            assert_eq!(
+                *x == missing,
+                *y == missing,
+                "{codec} {} {bound:?}: {x} {y}",
+                V::TYPE
+            );
+        }
+        let valid = |values: &[V]| -> Vec<V> {
+            let pairs = field.iter().zip(values).filter(|(x, _)| **x != missing);
+            pairs.map(|(_, y)| *y).collect()
+        };
+        judge(bound, &valid(&field), &valid(&decoded)).expect("within the bound");
+        assert!(
+            info(&stream)
+                .expect("a stream")
+                .fills
+                .iter()
+                .all(|known| *known == missing.to_number() || known.is_nan())
+        );
+        if cfg!(feature = "emulator") {
+            let again = compressor
+                .device(Device::Emulator)
+                .compress(&field)
+                .expect("compresses");
+            assert!(
+                again == stream,
+                "{codec} {} {bound:?}: other bytes",
+                V::TYPE
+            );
+        }
+    }
+}
+
+#[test]
+fn valid_values_never_become_fill_values() {
+    for (codec, number) in [Codec::PLAIN, Codec::LORENZO_RANS, Codec::INTERP]
+        .into_iter()
+        .zip(0..)
+    {
+        for value_type in ValueType::ALL {
+            for fill in [0.0, -9999.0, 100.0] {
+                if takes_part(number, 2) || value_type == ValueType::F32 {
+                    with_value!(value_type, V => no_valid_value_becomes_missing::<V>(codec, fill));
+                }
+            }
+        }
+    }
 }

@@ -2,15 +2,17 @@
 //! the process dies, or if bytes are damaged.
 
 use crate::common::fields::{FromBits, Kind, make};
+use crate::common::machine::Machine;
 use crate::common::{compressor, judge::judge, layouts, matrix};
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::chunk::Form;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::identity::Identity;
 use ferrosz::codec::container::update::to_bytes;
+use ferrosz::codec::with_value;
 use ferrosz::{
-    Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, FormatError, Info, Layout,
-    Part, Update,
+    Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Extents, FormatError, Info,
+    Layout, Part, Shape, Update, Value, ValueType,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -490,5 +492,89 @@ fn a_stream_is_updated_whatever_made_it() {
         let before = stream.clone();
         update.apply(&mut stream);
         assert!(stream == before && update.chunks == 0);
+    }
+}
+
+/// A field of rain with the fill value 0, and values that are within the bound of it.
+fn drizzle<V: Value>(count: usize) -> Vec<V> {
+    let amounts = [0.05, 0.0, 1.0, 7.0, 0.03, 99.0, 2.0, 0.09];
+    let number = |i: usize| amounts[(i * i + i / 7) % amounts.len()];
+    let whole = |number: f64| {
+        if V::TYPE.is_integer() {
+            number.ceil()
+        } else {
+            number
+        }
+    };
+    (0..count)
+        .map(|i| V::from_number(whole(number(i))).unwrap_or_default())
+        .collect()
+}
+
+/// A stream of the reference, which lets valid values become the fill value 0.
+fn reference<V: Value>(layout: Layout, bound: Bound, field: &[V]) -> Result<Vec<u8>, Error> {
+    match V::TYPE.is_coded_as_is() {
+        true => {
+            let elements: &[V::Coded] = bytemuck::cast_slice(field);
+            Machine::Reference.compress_masked(layout, None, bound, &[0], elements)
+        }
+        false => Machine::Reference.compress_values(layout, None, bound, &[0], field),
+    }
+}
+
+/// An update decodes and codes whole chunks. A valid value that is decoded to the fill value, as in streams of encoders that
+/// allow it, is not missing.
+fn updates_leave_what_they_do_not_touch<V: Value>(codec: Codec, bound: Bound) {
+    let original: Vec<V> = drizzle(9000);
+    let layout = Layout::new(codec, Shape::Line, Extents::line(9000));
+    let reference = reference(layout, bound, &original);
+    let compressor = Compressor::new(codec, bound)
+        .fill(0.0)
+        .expect("a fill value");
+    let own = compressor.device(Device::Cpu).compress(&original);
+    for mut stream in [reference, own].map(|stream| stream.expect("compresses")) {
+        let before: Vec<V> = Decompressor::new()
+            .decompress(&stream)
+            .expect("decompresses");
+        for (at, value) in [(40, 0.04), (41, 0.0), (8500, 5.0)] {
+            let value = V::from_number(if V::TYPE.is_integer() { 1.0 } else { value });
+            let value = value.unwrap_or_default();
+            let part = Part::Elements(at..at + 1);
+            Update::new(&stream, &part, &[value])
+                .expect("a part")
+                .apply(&mut stream);
+            let after: Vec<V> = Decompressor::new()
+                .decompress(&stream)
+                .expect("decompresses");
+            let new = after[at as usize];
+            assert_eq!(
+                new == V::default(),
+                value == V::default(),
+                "{codec} {bound:?}"
+            );
+            for (i, (x, y)) in before.iter().zip(&after).enumerate() {
+                if ![40, 41, 8500].contains(&i) {
+                    // What was decoded to the fill value may be stored anew.
+                    let is_same = x == y || judge(bound, &[original[i]], &[*y]).is_ok();
+                    assert!(
+                        is_same,
+                        "{codec} {} {bound:?}: element {i}: {x} {y}",
+                        V::TYPE
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn updates_of_masked_streams_leave_what_they_do_not_touch() {
+    for codec in Codec::BLOCKS {
+        for value_type in ValueType::ALL {
+            with_value!(value_type, V => {
+                let bound = if V::TYPE.is_integer() { 1.0 } else { 0.1 };
+                updates_leave_what_they_do_not_touch::<V>(codec, Bound::abs(bound).expect("a bound"));
+            });
+        }
     }
 }

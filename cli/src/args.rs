@@ -131,10 +131,13 @@ pub struct Compress {
     /// Value of missing elements, repeatable: a number, nan, none or auto (default)
     #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
     pub fill: Vec<FillFlag>,
-    /// Keep zeros exact, also with splines; --fast and --balanced keep them anyway
+    /// What else a preset keeps: auto (default), no negative values where none was, and zeros if they are over 1 %; or none
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["keep_zero", "keep_sign"])]
+    pub keep: Option<KeepFlag>,
+    /// Keep zeros exact, also with splines
     #[arg(long)]
     pub keep_zero: bool,
-    /// Keep every sign, also with splines; --fast and --balanced keep them anyway
+    /// Keep every sign, also with splines
     #[arg(long)]
     pub keep_sign: bool,
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
@@ -143,6 +146,15 @@ pub struct Compress {
     /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<Axes>,
+}
+
+/// What a preset keeps besides the bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum KeepFlag {
+    /// What the values show to matter.
+    Auto,
+    /// Nothing.
+    None,
 }
 
 /// Element type and dimensions of an array; needed for raw values.

@@ -1,6 +1,6 @@
 //! `ferrosz compress`.
 
-use crate::args::Compress;
+use crate::args::{Compress, KeepFlag};
 use crate::array::{Array, Input};
 use crate::bounds::Aim;
 use crate::codec_choice;
@@ -53,9 +53,12 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     })
 }
 
-/// Applies `--keep-zero` and `--keep-sign`.
+/// Applies `--keep`, `--keep-zero` and `--keep-sign`.
 fn keep(args: &Compress, compressor: Compressor) -> Compressor {
-    let mut compressor = compressor;
+    let mut compressor = match args.keep {
+        Some(KeepFlag::None) => compressor.keep_none(),
+        Some(KeepFlag::Auto) | None => compressor,
+    };
     if args.keep_zero {
         compressor = compressor.keep_zeros();
     }

@@ -50,7 +50,7 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
         let compressor = compressor
             .axes(args.axes.map_or_else(|| axes_as_they_are(array.extents.len()), Ok)?)
             .extents(&array.extents)?;
-        compressor.choose(&array.values)?.plan(&array.values, args.parts)?
+        compressor.choose_without_mask(&array.values)?.plan(&array.values, args.parts)?
     });
     let bytes = plan.to_bytes();
     output::write(&args.plan, args.replace.force, |writer| {

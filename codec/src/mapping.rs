@@ -7,6 +7,7 @@ use crate::element::Element;
 use crate::mapping::mask::Classes;
 
 pub mod axes;
+pub mod census;
 pub mod conversion;
 pub mod logarithm;
 pub mod mask;

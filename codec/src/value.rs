@@ -101,6 +101,11 @@ impl ValueType {
         matches!(self, Self::F16 | Self::Bf16)
     }
 
+    /// Whether it has negative values.
+    pub const fn is_signed(self) -> bool {
+        !matches!(self, Self::U16 | Self::U32)
+    }
+
     /// Whether its values are integers.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I16 | Self::U16 | Self::I32 | Self::U32)

@@ -5,17 +5,19 @@ mod predictions;
 mod race;
 
 use crate::choose::axes::{Candidate, Turned};
-use crate::choose::predictions::{Predictions, Read};
+use crate::choose::predictions::{Predictions, Read, Yardsticks, sampled_mask_bytes};
 use crate::cpu::mapping::mask::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
+use crate::keeping::{Keeping, census};
 use crate::parallel;
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::mapping::census::Census;
+use ferrosz_codec::mapping::{Keep, Scale, ValueMapping};
 use ferrosz_codec::predict::slices::terms::REFERENCES;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
@@ -73,16 +75,48 @@ pub(crate) struct Request {
     pub(crate) axes: Option<Axes>,
     /// The length of chunks of tiles, if it is given.
     pub(crate) chunk: Option<ChunkLength>,
+    /// What is kept of the field.
+    pub(crate) keeping: Keeping,
+    /// Whether a mask can keep it. Otherwise codecs that would need one are left out.
+    pub(crate) has_masks: bool,
 }
 
-/// A layout, and the roles of the axes that lead to it, if they are not the default ones.
+/// A layout, the roles of the axes that lead to it, if they are not the default ones, and what its mask keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) layout: Layout,
     pub(crate) axes: Option<Axes>,
+    pub(crate) keep: Keep,
 }
 
 impl Request {
+    /// The request for one field: what is kept of it is known. The census is not taken if all codecs keep zeros and signs, or
+    /// values come back exactly.
+    pub(crate) fn seen(
+        mut self,
+        is_exact: bool,
+        census: impl FnOnce() -> Result<Census, Error>,
+    ) -> Result<Self, Error> {
+        let by_themselves = by_themselves(self.codecs);
+        let keep = match is_exact || by_themselves.len() == self.codecs.len() {
+            true => Keep::default(),
+            false => self.keeping.of(census()?),
+        };
+        if keep != Keep::default() && !self.has_masks {
+            self.codecs = by_themselves;
+        }
+        self.keeping = Keeping::just(keep);
+        Ok(self)
+    }
+
+    /// What a mask keeps of a field with this codec.
+    fn keep(&self, codec: Codec) -> Keep {
+        match codec.keeps_signs_and_zeros() {
+            true => Keep::default(),
+            false => self.keeping.always,
+        }
+    }
+
     /// The extents of the coded field with these roles of the axes.
     fn coded(&self, axes: Option<Axes>) -> Extents {
         let coded = axes.and_then(|axes| axes.coded_extents(&self.extents));
@@ -100,6 +134,12 @@ impl Request {
             self.axes.is_none() && self.shape.is_none_or(|shape| shape == candidate.shape);
         is_open.then_some(candidate)
     }
+}
+
+/// Those of the codecs of a preset that keep zeros and signs by themselves, which are the first ones. Decoded values come
+/// back as they are when these codecs compress them again.
+pub(crate) fn by_themselves(codecs: &'static [Codec]) -> &'static [Codec] {
+    &codecs[..codecs.partition_point(|codec| codec.keeps_signs_and_zeros())]
 }
 
 /// [`choose`] for a field in memory, and the absolute error that the bound is for it.
@@ -130,11 +170,41 @@ fn choose_in<T: Element>(
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
+    let (best, error) = best_in(bound, mapping, copies, request, field)?;
+    Ok((best.chosen, error))
+}
+
+/// The best in a field in memory, and the absolute error.
+fn best_in<T: Element>(
+    bound: Bound,
+    mapping: &ValueMapping,
+    copies: Copies,
+    request: &Request,
+    field: &[T],
+) -> Result<(Best, f64), Error> {
     let coded = coded_values(copies, mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
     let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
-    let chosen = choose_with(&quantizer, request, field)?;
-    Ok((chosen, quantizer.error().to_f64()))
+    let is_exact = mapping.scale == Scale::Logarithm || quantizer.is_lossless();
+    let request = request.seen(is_exact, || Ok(census(field)))?;
+    let best = choose_with(&quantizer, &request, field)?;
+    Ok((best, quantizer.error().to_f64()))
+}
+
+/// The predicted bytes of what [`choose_for`] chooses: chunk table, payload and mask.
+pub(crate) fn predicted_bytes<T: Element>(
+    bound: Bound,
+    mapping: &ValueMapping,
+    copies: Copies,
+    request: &Request,
+    field: &[T],
+) -> Result<u128, Error> {
+    let (best, _) = best_in(bound, mapping, copies, request, field)?;
+    let mut read = |grid: &Grid, places: &[ChunkBox]| {
+        Ok(in_parallel(places, |place| read_box(grid, place, field)))
+    };
+    let mask = sampled_mask_bytes(&request.extents, &mapping.classes, &mut read)?;
+    Ok(best.bytes + mask)
 }
 
 /// [`choose`] for a coded field in memory, also among other orders of its axes.
@@ -142,21 +212,21 @@ fn choose_with<T: Element>(
     quantizer: &Quantizer<T>,
     request: &Request,
     field: &[T],
-) -> Result<Chosen, Error> {
+) -> Result<Best, Error> {
     let order = request.axes.map(|axes| axes.order());
     if let Some(order) = order.filter(|order| !order.is_identity()) {
         let coded = Turned::new(&request.extents, &order, field);
         let mut read = |grid: &Grid, places: &[ChunkBox]| {
             Ok(in_parallel(places, |place| coded.read(grid, place)))
         };
-        return Ok(choose(quantizer, request, &mut read)?.chosen);
+        return choose(quantizer, request, &mut read);
     }
     let mut read = |grid: &Grid, places: &[ChunkBox]| {
         Ok(in_parallel(places, |place| read_box(grid, place, field)))
     };
     let mut best = choose(quantizer, request, &mut read)?;
     if request.axes.is_some() {
-        return Ok(best.chosen);
+        return Ok(best);
     }
     for candidate in axes::turned(&request.extents, quantizer, field) {
         let Some(candidate) = request.takes(candidate) else {
@@ -166,10 +236,11 @@ fn choose_with<T: Element>(
         let mut read = |grid: &Grid, places: &[ChunkBox]| {
             Ok(in_parallel(places, |place| coded.read(grid, place)))
         };
-        let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut read);
+        let mut predictions =
+            Predictions::new(quantizer, request, Yardsticks::default(), &mut read);
         best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
     }
-    Ok(best.chosen)
+    Ok(best)
 }
 
 /// Slices are chosen if the predicted stream has at most this percentage of the bytes of the best without.
@@ -210,6 +281,7 @@ impl Best {
                 chosen: Chosen {
                     layout,
                     axes: Some(candidate.axes),
+                    keep: request.keep(layout.codec),
                 },
             };
         }
@@ -219,8 +291,8 @@ impl Best {
 
 /// The layout of the smallest predicted size among the layouts of a field whose axes keep their order, and slices if
 /// they are clearly better; if axes with another order are given, `read` must turn them. The choice depends only on the
-/// field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `read` gives the elements
-/// of boxes of the coded field, each row by row.
+/// field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `request` is for this field
+/// ([`Request::seen`]). `read` gives the elements of boxes of the coded field, each row by row.
 ///
 /// # Errors
 ///
@@ -231,14 +303,14 @@ pub(crate) fn choose<T: Element>(
     read: &mut Read<'_, T>,
 ) -> Result<Best, Error> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
-    let mut predictions = Predictions::new(quantizer, None, request.chunk, &mut *read);
+    let mut predictions = Predictions::new(quantizer, request, Yardsticks::default(), &mut *read);
     let (bytes, layout) = race::shortest(&mut predictions, &candidates)?;
-    let axes = request.axes;
-    let chosen = Chosen { layout, axes };
+    let (axes, keep) = (request.axes, request.keep(layout.codec));
+    let chosen = Chosen { layout, axes, keep };
     let mut best = Best { bytes, chosen };
     if let Some(candidate) = request.sliced() {
-        let yardstick = predictions.yardstick();
-        let mut predictions = Predictions::new(quantizer, Some(yardstick), request.chunk, read);
+        let yardsticks = predictions.yardsticks();
+        let mut predictions = Predictions::new(quantizer, request, yardsticks, read);
         best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
     }
     Ok(best)

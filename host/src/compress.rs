@@ -13,18 +13,21 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::fill::Fills;
 use crate::heading::Heading;
+use crate::keeping::Keeping;
+use crate::nearby::{Nearby, Reach};
 use crate::preset::Choice;
 use crate::scratch::{Coded, Copies, Scratch};
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
 use crate::{memory, slabs};
+use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
-use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, Codec, Dtype, Element, Shape, Value};
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value};
 use std::io::Write;
 
 /// Compresses any number of fields with the same settings.
@@ -50,7 +53,9 @@ pub struct Compressor {
     /// In the user's order.
     extents: Option<Extents>,
     fills: Fills,
-    keep: Keep,
+    keeping: Keeping,
+    /// Whether decoded values that are compressed again must come back as they are.
+    rewritable: bool,
     /// None: a preset chooses them; a codec takes the default rule.
     axes: Option<Axes>,
     /// None: a preset chooses it; a codec takes the shortest.
@@ -63,12 +68,24 @@ impl Compressor {
     /// The coded field of a field, before its axes are turned, and the compressor for it.
     fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
+        let mut missing = self.missing::<V>()?;
         if !conversion.is_none() {
             self.check_conversion::<V>()?;
-            let missing = self.missing::<V>()?;
-            let plan = conversion::plan(self.bound, &missing, field);
+            let plan = conversion::plan(self.bound, self.rewritable, &missing, field);
             conversion = plan.conversion;
+            coder.keeping = self.keeping_of(&conversion)?;
             coder.bound = Bound::abs(plan.error.to_f64())?;
+        }
+        let absolute = match conversion.is_none() && !missing.is_empty() {
+            true => self.absolute_for(field)?.bound,
+            false => coder.bound,
+        };
+        let nearby = self.nearby(&conversion, absolute, &missing, field)?;
+        if let Some(nearby) = &nearby {
+            missing.extend(nearby.neighbours());
+            coder.bound = absolute;
+        }
+        if !conversion.is_none() || nearby.is_some() {
             coder.fills = Fills::of_bits(missing.into_iter().map(|bits| {
                 let coded = conversion.to_coded(V::from_value_bits(bits));
                 coded.to_bits64()
@@ -81,8 +98,34 @@ impl Compressor {
                 bound: self.bound,
             },
             coder,
-            coded: conversion::to_coded(self.copies, &conversion, field)?,
+            coded: conversion::to_coded(self.copies, &conversion, nearby.as_ref(), field)?,
         })
+    }
+
+    /// The values that are close to fill values of a field that is converted so, and coded within `coded_bound`; none if there
+    /// are none.
+    fn nearby<V: Value>(
+        &self,
+        conversion: &Conversion,
+        coded_bound: Bound,
+        missing: &[u64],
+        field: &[V],
+    ) -> Result<Option<Nearby<V>>, Error> {
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let absolute = conversion.absolute_error().unwrap_or(coded_bound.value());
+        let reach = match (self.rewritable, self.bound.mode()) {
+            (true, _) => Reach::Codes {
+                quantizer: coded_bound.resolve(&Extremes::default()),
+                conversion: *conversion,
+                scale: self.value_mapping(V::Coded::DTYPE)?.scale,
+            },
+            (false, BoundMode::Pwrel) => Reach::Relative(absolute),
+            (false, _) => Reach::Absolute(absolute),
+        };
+        let nearby = Nearby::of(missing, reach, field);
+        Ok((!nearby.is_empty()).then_some(nearby))
     }
 
     /// Compresses a field to a stream. Its values are of any [`Value`] type: integers have an integer bound, and halves keep
@@ -199,7 +242,7 @@ impl Compressor {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
-        let (chosen, bound) = self.choose_on_coded(field)?;
+        let (chosen, bound) = self.choose_on_coded(&heading.conversion, field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let mapping = chosen.value_mapping(T::DTYPE)?;
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
@@ -291,10 +334,11 @@ pub(crate) fn in_order<'a, T: Element>(
 /// user's field.
 fn with_records(stream: Vec<u8>, heading: &Heading) -> Result<Vec<u8>, Error> {
     let of_conversion = heading.records();
-    if of_conversion.is_empty() {
+    let read = StreamRef::read(&stream)?;
+    if of_conversion.is_empty() && read.header.bound == heading.bound {
         return Ok(stream);
     }
-    let stream = StreamRef::read(&stream)?;
+    let stream = read;
     let header = heading.header(stream.header);
     let records = [stream.records, &of_conversion].concat();
     stream.rewrite(header, &records, 0..header.chunks(), &[])

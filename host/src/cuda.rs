@@ -33,6 +33,7 @@ use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::gpu::blocks::fault_in;
+use crate::gpu::census::census;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
 use crate::gpu::executor::recorder;
@@ -51,9 +52,9 @@ use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, Codec, Element, FormatError, Shape, Value, ValueType};
+use ferrosz_codec::{Bound, BoundMode, Codec, Element, FormatError, Shape, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
@@ -215,9 +216,13 @@ impl Gpu {
     ) -> Result<Compressor, Error> {
         let elements = input.len() as u64;
         let extents = compressor.extents_for(elements)?;
-        let Some(request) = compressor.request(&extents)? else {
+        let Some(mut request) = compressor.request(&extents)? else {
             return Ok(*compressor);
         };
+        request.keeping = request.keeping.of_type(V::TYPE);
+        // Values that kernels convert have no masks.
+        request.has_masks =
+            V::TYPE.is_coded_as_is() && compressor.has_room_for_classes(V::Coded::DTYPE);
         if elements == 0 {
             return compressor.choose::<V>(&[]);
         }
@@ -297,6 +302,12 @@ impl Gpu {
                 places.iter().map(of_place).collect()
             };
             let quantizer = quantizer.with_holes(mapping.has_holes());
+            let is_whole = V::TYPE.is_integer() && bound.mode() == BoundMode::Abs;
+            let is_exact = mapping.scale == Scale::Logarithm
+                || quantizer.is_lossless()
+                || is_whole && bound.value() < 1.0;
+            let census = || census::<V::Coded, _>(executor, elements, view);
+            let request = request.seen(is_exact, census)?;
             chosen = Some(choose::choose(&quantizer, &request, &mut read)?.chosen);
             Ok(())
         })?;

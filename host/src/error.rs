@@ -142,10 +142,19 @@ pub enum Error {
     },
     /// A mapping of values that only elements have.
     #[error(
-        "a bound relative to each value, and zeros and signs that are kept, are for f32 and f64, not for {0}; give another \
-         bound, or convert the values first"
+        "a bound relative to each value is for f32 and f64, not for {0}; give another bound, or convert the values first"
     )]
     MappingOfType(ValueType),
+    /// A codec of splines cannot keep zeros and signs of integers that are coded less an offset.
+    #[error(
+        "codec {0} cannot keep zeros and signs of integers this large; give a codec without splines, which keeps them by itself"
+    )]
+    KeptOfLargeIntegers(Codec),
+    /// The codec's decoded values change when they are compressed again.
+    #[error(
+        "codec {0} has splines, so errors add up where its decoded values are compressed again; give a codec without splines"
+    )]
+    NotRewritable(Codec),
     /// There are more fill values than a stream can have.
     #[error("there are more than {0} fill values")]
     TooManyFills(usize),

@@ -1,7 +1,7 @@
 //! Fill values: the values that stand for missing elements.
 
 use crate::error::Error;
-use crate::outlying::find;
+use crate::outlying::{Outlying, find};
 use crate::parallel;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
@@ -44,13 +44,7 @@ impl Fill {
     /// assert_eq!(Fill::detect(&field), [Fill::Value(-9999.0)]);
     /// ```
     pub fn detect<V: Value>(field: &[V]) -> Vec<Self> {
-        let mut fills: Vec<Self> = find(field)
-            .iter()
-            .map(|found| Self::Value(found.value))
-            .collect();
-        fills.truncate(MOST - MOST_NANS);
-        fills.extend(nans(field).into_iter().map(Self::Bits));
-        fills
+        Found::of(field).all()
     }
 
     /// The bits that it has as a value; once or twice.
@@ -77,6 +71,41 @@ impl Fill {
     }
 }
 
+/// The fill values that are found in a field.
+pub(crate) struct Found {
+    outlying: Vec<Outlying>,
+    nans: Vec<u64>,
+}
+
+impl Found {
+    pub(crate) fn of<V: Value>(field: &[V]) -> Self {
+        let mut outlying = find(field);
+        outlying.truncate(MOST - MOST_NANS);
+        Self {
+            outlying,
+            nans: nans(field),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Fill> {
+        self.those(|_| true)
+    }
+
+    /// Those that often mark missing measurements, and NaN.
+    pub(crate) fn sure(&self) -> Vec<Fill> {
+        self.those(|found| found.is_mark)
+    }
+
+    fn those(&self, is_taken: impl Fn(&Outlying) -> bool) -> Vec<Fill> {
+        let outlying = self.outlying.iter().filter(|found| is_taken(found));
+        let outlying = outlying.map(|found| Fill::Value(found.value));
+        outlying
+            .chain(self.nans.iter().copied().map(Fill::Bits))
+            .collect()
+    }
+}
+
 /// The most fill values of a call.
 pub(crate) const MOST: usize = 4;
 
@@ -87,6 +116,9 @@ const MOST_WITH_ZEROS: usize = 3;
 fn most(has_zeros: bool) -> usize {
     if has_zeros { MOST_WITH_ZEROS } else { MOST }
 }
+
+/// Classes of zeros, which are of both signs.
+const ZEROS: usize = 2;
 
 /// The most patterns of NaN that are found.
 const MOST_NANS: usize = 2;
@@ -144,13 +176,14 @@ impl Fills {
         Ok(self)
     }
 
-    /// These values, those of the named ones that elements of a field have, and those that are found in it. A mask costs
+    /// These values, those of the named ones that elements of a field have, and those that were found in it. A mask costs
     /// some bytes, so values that no element has are left away, and named NaNs, too: they come back bit for bit without a
     /// mask, and are found where it is worth its bytes.
     pub(crate) fn and_those_of<V: Value>(
         mut self,
         field: &[V],
         named: &[Fill],
+        found: &[Fill],
         has_zeros: bool,
     ) -> Self {
         let has = |bits: [u64; 2]| {
@@ -164,7 +197,7 @@ impl Fills {
         // A value that the type does not have is in no field of the type.
         let bits_of = |fill: &Fill| fill.bits::<V>().ok();
         let named = named.iter().filter(|fill| bits_of(fill).is_some_and(has));
-        for fill in named.copied().chain(Fill::detect(field)) {
+        for fill in named.chain(found).copied() {
             let mut known = self.known.iter().flatten().filter_map(bits_of).flatten();
             if bits_of(&fill).is_some_and(|bits| known.any(|known| known == bits[0])) {
                 continue;
@@ -230,13 +263,14 @@ impl Fills {
     /// # Errors
     ///
     /// [`Error::TooManyFills`] and [`Error::FillOfOtherType`].
-    pub(crate) fn most_classes(&self, value_type: ValueType) -> Result<u8, Error> {
+    pub(crate) fn most_classes(&self, value_type: ValueType, keep: Keep) -> Result<u8, Error> {
         let missing = with_value!(value_type, V => self.missing::<V>()?.len());
+        let values = missing + if keep.zeros { ZEROS } else { 0 };
         // The hole is a class, too.
-        match missing {
-            0 => Ok(0),
-            more if more < MAX_CLASSES => Ok(more as u8 + 1),
-            _ => Err(Error::TooManyFills(MOST)),
+        let hole = usize::from(values > 0);
+        match values + hole + usize::from(keep.signs) {
+            classes if classes <= MAX_CLASSES => Ok(classes as u8),
+            _ => Err(Error::TooManyFills(most(keep.zeros))),
         }
     }
 }
@@ -262,7 +296,8 @@ mod tests {
     fn named_values_are_taken_once_where_they_occur() {
         let bits = |value: f32| Fill::Bits(value.to_bits().into());
         let fills = |named: &[Fill], field: &[f32], has_zeros| {
-            let fills = Fills::default().and_those_of(field, named, has_zeros);
+            let fills = Fills::default();
+            let fills = fills.and_those_of(field, named, &Fill::detect(field), has_zeros);
             fills.known.into_iter().flatten().collect::<Vec<Fill>>()
         };
         let mut field: Vec<f32> = (0..1000).map(|i| i as f32).collect();

@@ -3,6 +3,8 @@
 pub(crate) mod batch;
 pub(crate) mod blocks;
 #[cfg(feature = "cuda")]
+pub(crate) mod census;
+#[cfg(feature = "cuda")]
 pub(crate) mod driver;
 pub(crate) mod executor;
 pub(crate) mod host_slices;

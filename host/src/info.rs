@@ -1,6 +1,7 @@
 //! Information in a stream's header and chunk table, without decoding.
 
 use crate::error::Error;
+use crate::nearby::is_neighbour;
 use crate::stream::{conversion, mapping, order, table};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
@@ -180,8 +181,13 @@ fn fills(conversion: &Conversion, classes: &Classes) -> (Vec<f64>, bool) {
         // The hole has a class wherever something is missing.
         let is_only = keeps_zeros && elements.len() == 1;
         elements.retain(|element| !(element.is_hole() && (is_only || V::TYPE.is_integer())));
-        let values = elements.into_iter().map(|element| conversion.to_value::<V>(element).to_number());
-        (values.collect(), keeps_zeros)
+        let values = elements.into_iter().map(|element| conversion.to_value::<V>(element));
+        let values: Vec<V> = values.collect();
+        let bits: Vec<u64> = values.iter().map(|value| value.to_value_bits()).collect();
+        // The neighbours of a fill value stand for valid values: the first of all are fill values.
+        let is_fill = |at: &usize| !is_neighbour::<V>(&bits[..*at], bits[*at]);
+        let fills = (0..values.len()).filter(is_fill);
+        (fills.map(|at| values[at].to_number()).collect(), keeps_zeros)
     })
 }
 

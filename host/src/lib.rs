@@ -29,9 +29,11 @@ mod fill;
 mod gpu;
 mod heading;
 mod info;
+mod keeping;
 mod large;
 mod length;
 mod memory;
+mod nearby;
 #[cfg(feature = "object-store")]
 mod object;
 mod outlying;

@@ -39,7 +39,7 @@ const MARKS: [f64; 17] = [
     9.969_209_968_386_869e36,
 ];
 
-/// If all other values are equal, a value is outlying if its magnitude is at least this many times theirs.
+/// If all other values are equal, or a value is most of a field, it is outlying if its magnitude is at least this many times theirs.
 const LEAST_DISTANCE: f64 = 1e3;
 
 /// Values of a sample at most.
@@ -62,6 +62,8 @@ pub struct Outlying {
     pub range: f64,
     /// Largest minus smallest of the finite values without all outlying ones.
     pub range_without: f64,
+    /// Whether the value often marks missing measurements. Another one may be the background of a few values.
+    pub is_mark: bool,
 }
 
 /// The outlying values of a field.
@@ -102,8 +104,11 @@ pub fn find<V: Value>(values: &[V]) -> Vec<Outlying> {
                 true => LEAST_FACTOR_OF_MARKS,
                 false => LEAST_FACTOR,
             };
-            outside().all(|(value, count)| *count > 1 && rest.is_far_below(*value))
-                && rest.range() * factor <= ends.range()
+            let is_outlying = |(value, count): &(f64, u64)| {
+                let is_background = *count > values.len() as u64 / 2 && !is_mark::<V>(*value);
+                *count > 1 && rest.is_far_below(*value, is_background)
+            };
+            outside().all(is_outlying) && rest.range() * factor <= ends.range()
         });
         let Some((rest, outside)) = outside else {
             break;
@@ -116,6 +121,7 @@ pub fn find<V: Value>(values: &[V]) -> Vec<Outlying> {
         count,
         range: whole.range(),
         range_without: ends.range(),
+        is_mark: is_mark::<V>(value),
     });
     outlying.collect()
 }
@@ -169,11 +175,12 @@ impl Ends {
         self.high - self.low
     }
 
-    /// Whether `value` is outlying to values with these ends. If all of them are equal, it is only if its magnitude is
-    /// far larger: two values alone, as in a mask, are both ordinary.
-    fn is_far_below(&self, value: f64) -> bool {
+    /// Whether `value` is outlying to values with these ends. If all of them are equal, or it may be the background of a
+    /// few of them, it is only if its magnitude is far larger: two values alone, as in a mask, are both ordinary.
+    fn is_far_below(&self, value: f64, is_background: bool) -> bool {
         let largest = self.low.abs().max(self.high.abs());
-        self.range() > 0.0 || (largest > 0.0 && value.abs() >= LEAST_DISTANCE * largest)
+        let is_far = largest > 0.0 && value.abs() >= LEAST_DISTANCE * largest;
+        is_far || self.range() > 0.0 && !is_background
     }
 }
 
@@ -268,6 +275,10 @@ mod tests {
         values[0..2].fill(1e30);
         values[5..8].fill(-1e30);
         assert_eq!(found(&values).len(), 2);
+        // Missing measurements may be most of a field.
+        let mut values = temperatures();
+        values[100..].fill(-1e34);
+        assert_eq!(found(&values).len(), 1);
         // The other values may be constant.
         let constant = [vec![280.0; 50], vec![1e20; 3]].concat();
         assert_eq!(found(&constant), [(1e20, 3, 0.0)]);
@@ -283,6 +294,18 @@ mod tests {
         // off.
         let steep: Vec<f64> = ramp().map(|x| (x / 100.0).exp().min(1e15)).collect();
         let mask: Vec<f64> = ramp().map(|x| x % 2.0).collect();
+        // A few bright values on a dark ground, which is not 0 in all pictures.
+        let bright = |x: f64| 1000.0 + 0.1 * (x - 2000.0);
+        let ball: Vec<f64> = ramp()
+            .map(|x| {
+                if (2000.0..2040.0).contains(&x) {
+                    bright(x)
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        let air: Vec<f64> = ball.iter().map(|x| x - 1000.0).collect();
         let mut spike = temperatures();
         spike[3] = 1e20;
         for values in [
@@ -291,6 +314,8 @@ mod tests {
             rain,
             steep,
             mask,
+            ball,
+            air,
             spike,
             vec![7.0; 9],
             vec![],

@@ -83,7 +83,9 @@ impl Compressor {
             true => Goal::new(target, range),
             false => Goal::new(Target::rmse(0.0)?, range),
         };
-        let limits = Limits::new(&goal, largest);
+        // With bounds below this one the quantiser may be lossless.
+        let least = 1.0 / V::Coded::MAX.to_f64();
+        let limits = Limits::new(&goal, largest, least);
         let mut whole = Whole {
             compressor: *self,
             field,
@@ -147,10 +149,10 @@ struct Limits {
 }
 
 impl Limits {
-    /// Limits for a field whose largest magnitude is `largest`.
-    fn new(goal: &Goal, largest: f64) -> Self {
+    /// Limits for a field whose largest magnitude is `largest`. The last step has at least the bound `least`.
+    fn new(goal: &Goal, largest: f64, least: f64) -> Self {
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        let most = (step_of(2.0 * largest) + 1).min(LAST);
+        let most = (step_of((2.0 * largest).max(least)) + 1).min(LAST);
         let start = match goal {
             goal if goal.is_lossless() => 0,
             goal if goal.is_ratio() => step_of(largest / 1000.0),

@@ -4,9 +4,10 @@ use crate::cpu::Version;
 use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::conversion;
-use crate::cpu::mapping::mask::{MaskDecoder, coded_values, decode_values, fill_chunk};
+use crate::cpu::mapping::mask::{MaskDecoder, fill_chunk};
 use crate::decompress::read;
 use crate::error::Error;
+use crate::nearby::is_close;
 use crate::part::{Part, Piece};
 use crate::scratch::Copies;
 use crate::stream::{StoredChunk, StreamRef};
@@ -44,8 +45,8 @@ pub struct Update {
 /// [`Update::of`] values of an element type.
 type Replace<T> = fn(&StreamRef<'_>, &Part, &[T], IsTight<'_, T>) -> Result<Update, Error>;
 
-/// Whether an element stands for a value that the quantiser's error may move beyond the bound. The chunks of such elements
-/// are stored raw.
+/// Whether an element of the coded field stands for a value that the quantiser's error may move beyond the bound, or to a
+/// fill value. The chunks of such elements are stored raw.
 type IsTight<'a, T> = &'a dyn Fn(T) -> bool;
 
 impl Update {
@@ -75,12 +76,13 @@ impl Update {
         let stream = read::<V>(stream)?;
         let conversion = &stream.conversion;
         let error = stream.header.quantizer::<V::Coded>()?.error();
+        let close = CloseToFill::of(&stream, error);
         let is_tight = |element| {
             let value = conversion.to_value::<V>(element);
             let is_value = conversion.to_coded(value).to_bits64() == element.to_bits64();
-            is_value && !conversion.has_room(value, error)
+            is_value && !conversion.has_room(value, error) || close.has(element)
         };
-        let coded = conversion::to_coded(Copies::InMemory, conversion, values)?;
+        let coded = conversion::to_coded(Copies::InMemory, conversion, None, values)?;
         // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
             #[inline(never)]
@@ -186,8 +188,31 @@ fn changed_mask<T: Element>(
     touched.into_iter().map(recode).collect()
 }
 
-/// Writes the classes of the stream's mask over the elements of a chunk.
-fn lay_mask_over<T: Element>(
+/// The elements of a coded field that are so close to the element of a fill value that they may be decoded to it.
+struct CloseToFill<'a, T> {
+    stream: &'a StreamRef<'a>,
+    error: T,
+}
+
+impl<'a, T: Element> CloseToFill<'a, T> {
+    fn of(stream: &'a StreamRef<'_>, error: T) -> Self {
+        Self { stream, error }
+    }
+
+    fn has(&self, element: T) -> bool {
+        let mapping = &self.stream.mapping;
+        let coded = |bits: &u64| mapping.coded(T::from_bits64(*bits), false);
+        is_close(
+            mapping.classes.fills().iter().map(coded),
+            self.error,
+            element,
+        )
+    }
+}
+
+/// Puts holes into a chunk of the coded field where the stream's mask has classes of fill values: an element that was decoded
+/// to a fill value may be valid.
+fn put_holes<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     number: u64,
     elements: &mut [T],
@@ -204,10 +229,10 @@ fn lay_mask_over<T: Element>(
         let at = [z + u64::from(row / height), y + u64::from(row % height), x];
         grid.flat(at)..grid.flat(at) + u64::from(width)
     });
-    Ok(mask.lay_over_rows(rows, elements)?)
+    Ok(mask.put_holes(rows, elements)?)
 }
 
-/// The chunks that a part touches, by number: their elements, with those of the part replaced.
+/// The chunks of the coded field that a part touches, by number, with the elements of the part replaced.
 fn changed_chunks<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     part: &Part,
@@ -240,7 +265,7 @@ fn changed_chunks<T: Element>(
     Ok(chunks)
 }
 
-/// Replaces the elements of a chunk that are in a region by the region's `values`.
+/// Replaces the elements of a chunk of the coded field that are in a region by those of the region's `values`.
 fn replace<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     region: &Region,
@@ -259,19 +284,19 @@ fn replace<T: Element>(
             let count = decoder.layout.grid.chunk(number).elements() as usize;
             let mut elements = vec![T::ZERO; count];
             decoder.decode(number, &mut elements)?;
-            decode_values(&decoder.stream.mapping, &mut elements);
-            lay_mask_over(decoder, number, &mut elements)?;
+            put_holes(decoder, number, &mut elements)?;
             place.insert(elements)
         }
     };
     for (place, at) in pieces {
-        let count = place.len();
-        elements[place].copy_from_slice(&values[at..at + count]);
+        for (element, value) in elements[place].iter_mut().zip(&values[at..]) {
+            (*element, _) = decoder.stream.mapping.to_coded(*value);
+        }
     }
     Ok(())
 }
 
-/// Encodes one chunk as a separate field of its extents.
+/// Encodes one chunk of the coded field as a separate field of its extents.
 fn encode_alone<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
     number: u64,
@@ -282,22 +307,19 @@ fn encode_alone<T: Element>(
     let BlockLayout { codec, grid } = &decoder.layout;
     let alone = Grid::alone(grid, &grid.chunk(number));
     let mapping = &decoder.stream.mapping;
-    let mut coded = coded_values(Copies::InMemory, mapping, elements)?;
-    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        fill_chunk(&alone, coded)?;
+    let mut coded = elements.to_vec();
+    if mapping.has_holes() {
+        fill_chunk(&alone, &mut coded)?;
     }
     let source = Source {
-        field: coded.as_deref().unwrap_or(elements),
+        field: &coded,
         grid: &alone,
         chunk: 0,
     };
     let quantizer = decoder.quantizer.with_holes(mapping.has_holes());
-    let is_present = |element: &&T| mapping.classes.of(**element) == 0;
-    let (form, bytes) = match elements
-        .iter()
-        .filter(is_present)
-        .any(|element| is_tight(*element))
-    {
+    let is_present = |element: &&T| !quantizer.is_hole(**element);
+    let mut present = elements.iter().filter(is_present);
+    let (form, bytes) = match present.any(|element| is_tight(*element)) {
         true => (Form::Raw, put_raw(source.field, image)),
         false => {
             let (form, bytes, _) = (decoder.version).encode(*codec, &quantizer, source, image);

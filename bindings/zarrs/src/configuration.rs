@@ -48,6 +48,10 @@ pub struct FerroszCodecConfiguration {
     /// Whether zeros come back as zeros.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_zero: bool,
+    /// Whether each chunk is written once. Otherwise codecs with splines are not taken, which are often the shortest: a chunk that
+    /// is written in parts is decoded and encoded again, and their errors would add up.
+    #[serde(skip_serializing_if = "is_false")]
+    pub written_once: bool,
 }
 
 impl FerroszCodecConfiguration {
@@ -137,7 +141,12 @@ impl FerroszCodecConfiguration {
         if self.keep_zero {
             compressor = compressor.keep_zeros();
         }
-        Ok(compressor)
+        match self.written_once {
+            true => Ok(compressor),
+            false => compressor.rewritable().map_err(|error| {
+                invalid(format_args!("{error}; or say `written_once` if no chunk is written in parts"))
+            }),
+        }
     }
 
     fn bound(&self) -> Result<Bound, PluginCreateError> {

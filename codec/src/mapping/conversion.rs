@@ -243,6 +243,20 @@ impl<T: Element> Plan<T> {
         Self::of_extremes::<V>(bound, &extremes, rooms)
     }
 
+    /// As [`Plan::new`], by the absolute bound alone, so that decoded values that are planned and coded again come back as
+    /// they are, whatever is beside them. The room of any value of half precision is more than half of the bound.
+    pub fn rewritable<V: Value<Coded = T>>(
+        bound: Bound,
+        values: impl Iterator<Item = V> + Clone,
+    ) -> Self {
+        let mut extremes = Extremes::default();
+        for value in values {
+            extremes.see(value.widened());
+        }
+        let half = bound.absolute(&extremes) / 2.0;
+        Self::of_extremes::<V>(bound, &extremes, || half)
+    }
+
     /// As [`Plan::new`], for a field with these extremes. `least_room` gives the least of the rooms of its values within
     /// the bound ([`room`]), or [`MOST_ROOM`]; it is not called for integers.
     #[inline(always)]
@@ -271,8 +285,10 @@ impl<T: Element> Plan<T> {
         let [min, max] = [min, max].map(|value| value.to_f64() as i64);
         let largest = min.unsigned_abs().max(max.unsigned_abs());
         let is_shifted = largest >= MOST_CODE * (2 * u64::from(steps) + 1);
+        // The offset has code 0 without an offset, too: so the values of codes do not depend on it.
+        let step = 2 * i64::from(steps) + 1;
         let (kind, offset) = match is_shifted {
-            true => (Kind::Shifted, (min + max).div_euclid(2)),
+            true => (Kind::Shifted, (min + max).div_euclid(2 * step) * step),
             false => (Kind::Widened, 0),
         };
         Self {
@@ -401,6 +417,7 @@ fn room_above(format: HalfFormat, value: i32, absolute: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantize::field::Quantizer;
     use crate::value::{Bf16, F16};
     use crate::with_value;
 
@@ -510,6 +527,40 @@ mod tests {
         assert_eq!(none.error, 0.5f32.next_down());
     }
 
+    /// Each value of half precision, alone or beside another that changes the plan, coded again and again.
+    #[test]
+    fn rewritten_halves_stay_within_the_bound_of_the_first() {
+        fn again<V: Value<Coded = f32>>(bound: f64, original: V) {
+            let within = Bound::abs(bound).expect("a bound");
+            let others = [0.0, 3.0, 1e4].map(|other| V::from_number(other).unwrap_or_default());
+            let mut value = original;
+            for round in 0..6 {
+                let beside = others[round % others.len()];
+                let plan = Plan::rewritable::<V>(within, [value, beside].into_iter());
+                let quantizer = Quantizer::from_error(plan.error);
+                let coded = plan.conversion.to_coded(value);
+                let decoded = quantizer
+                    .quantize(coded)
+                    .map_or(coded, |code| quantizer.dequantize(code));
+                value = plan.conversion.to_value(decoded);
+                let off = (value.to_number() - original.to_number()).abs();
+                assert!(off <= bound, "{bound}: {original:?} {value:?}");
+            }
+        }
+        for bound in [1e-3, 0.007, 0.015_625, 0.05, 0.3, 1.0, 7.3, 100.0] {
+            for bits in (0..1 << 16).step_by(7) {
+                let value = F16::from_value_bits(bits);
+                if value.to_number().is_finite() {
+                    again(bound, value);
+                }
+                let value = Bf16::from_value_bits(bits);
+                if value.to_number().abs() < 1e5 {
+                    again(bound, value);
+                }
+            }
+        }
+    }
+
     #[test]
     fn large_integers_are_shifted() {
         let plan = |bound, values: [i32; 2]| {
@@ -523,6 +574,10 @@ mod tests {
         );
         assert_eq!(shifted.to_coded(1_700_000_000i32), -50.0);
         assert_eq!(shifted.to_value::<i32>(51.3), 1_700_000_101);
+        // A multiple of 3, as without an offset.
+        let shifted = plan(1.0, [2_000_000_001, 2_147_483_647]);
+        assert_eq!(shifted.kind(), Kind::Shifted);
+        assert_eq!(shifted.offset, 2_073_741_824 / 3 * 3);
         assert_eq!(plan(1.0, [1_300_000_000; 2]).kind(), Kind::Widened);
         assert_eq!(
             plan(f64::MAX, [i32::MIN, i32::MAX]).absolute_error(),

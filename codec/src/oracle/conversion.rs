@@ -190,7 +190,8 @@ fn of_integers<V: Value>(absolute: f64, ends: Option<(f64, f64)>) -> Chosen {
     if largest / (2.0 * steps + 1.0) >= 536_870_912.0 {
         chosen.kind = Kind::Shifted;
         let sum = min as i64 + max as i64;
-        chosen.offset = (sum - sum.rem_euclid(2)) / 2;
+        let middle = (sum - sum.rem_euclid(2)) / 2;
+        chosen.offset = middle - middle.rem_euclid(2 * steps as i64 + 1);
     }
     chosen
 }

@@ -118,7 +118,11 @@ impl<E: Element> FindExtremes<E> {
     fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
-        see_share(t, params.input, params.elements, thread, threads)
+        let mut seen = Extremes::default();
+        see_share(t, params.input, params.elements, thread, threads, |value| {
+            seen.see(value);
+        });
+        seen
     }
 
     /// Resolves the bound. For one thread, after all have seen their share.
@@ -149,7 +153,8 @@ pub(crate) fn resolve<E: Element>(mode: u32, bound: f64, extremes: &Extremes<E>)
         .unwrap_or_default()
 }
 
-/// The extremes of the share of a field that thread number `thread` of `threads` has. The field is 16-byte aligned.
+/// Calls `see` with each element of the share of a field that thread number `thread` of `threads` has. The field is 16-byte
+/// aligned.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub(crate) fn see_share<T: Thread, E: Element>(
     t: T,
@@ -157,8 +162,8 @@ pub(crate) fn see_share<T: Thread, E: Element>(
     elements: u64,
     thread: u64,
     threads: u64,
-) -> Extremes<E> {
-    let mut seen = Extremes::default();
+    mut see: impl FnMut(E),
+) {
     let words = elements * E::WORDS as u64;
     let units = words / u64::from(UNIT_WORDS);
     let mut unit = thread;
@@ -166,31 +171,30 @@ pub(crate) fn see_share<T: Thread, E: Element>(
         let batch: [[u32; 4]; IN_FLIGHT] =
             core::array::from_fn(|i| t.load4(input, unit + i as u64 * threads));
         for words in &batch {
-            see_unit(&mut seen, *words);
+            see_unit(&mut see, *words);
         }
         unit += IN_FLIGHT as u64 * threads;
     }
     while unit < units {
-        see_unit(&mut seen, t.load4(input, unit));
+        see_unit(&mut see, t.load4(input, unit));
         unit += threads;
     }
     let mut word = units * u64::from(UNIT_WORDS) + thread * E::WORDS as u64;
     if word < words {
         let low = t.load(input, word);
         word += E::WORDS as u64 - 1;
-        seen.see(E::from_words([low, t.load(input, word)]));
+        see(E::from_words([low, t.load(input, word)]));
     }
-    seen
 }
 
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn see_unit<E: Element>(seen: &mut Extremes<E>, words: [u32; 4]) {
+fn see_unit<E: Element>(see: &mut impl FnMut(E), words: [u32; 4]) {
     if E::WORDS == 1 {
         for word in &words {
-            seen.see(E::from_words([*word, 0]));
+            see(E::from_words([*word, 0]));
         }
     } else {
-        seen.see(E::from_words([words[0], words[1]]));
-        seen.see(E::from_words([words[2], words[3]]));
+        see(E::from_words([words[0], words[1]]));
+        see(E::from_words([words[2], words[3]]));
     }
 }

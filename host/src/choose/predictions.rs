@@ -1,21 +1,26 @@
 //! The predicted sizes of the streams of a field, and the samples that they are computed from.
 
+use crate::choose::Request;
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
-use crate::cpu::mapping::mask::fill_field;
+use crate::cpu::mapping::mask::{fill_field, part_bytes};
 use crate::cpu::tiles::{TileSample, exact_bytes};
 use crate::error::Error;
 use crate::parallel;
+use crate::sample::spread;
 use crate::scratch::Copies;
+use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
+use ferrosz_codec::mapping::mask::{Classes, HEADS_BYTES, MaskLayout};
+use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
-use ferrosz_codec::{Codec, Element};
+use ferrosz_codec::{Bound, Codec, Element};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -40,35 +45,46 @@ impl Effort {
 /// copy of the predictions for each function that reads, and add 0.46 MB to the command.
 pub(super) type Read<'a, T> = dyn FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> + 'a;
 
+/// The most parts of the mask of zeros and signs whose bytes are counted.
+const MASK_PARTS: u64 = 64;
+
+/// Whether zeros are holes in the coded field.
+type AreHoles = bool;
+
+/// The sizes of a field by the yardstick, without and with holes in place of zeros, as far as they are known from other
+/// samples.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Yardsticks([Option<u128>; 2]);
+
 /// The predictions for a field.
 pub(super) struct Predictions<'a, T> {
     quantizer: &'a Quantizer<T>,
+    request: &'a Request,
     read: &'a mut Read<'a, T>,
-    samples: HashMap<(Shape, Effort), TileSample<T>>,
+    samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
-    /// The length of chunks, if it is given.
-    chunk: Option<ChunkLength>,
-    /// The size of the field by the yardstick, if it is known from other samples.
-    yardstick: Option<u128>,
+    yardsticks: Yardsticks,
+    /// The bytes that the mask has for zeros and signs, if they were counted.
+    mask: Option<u128>,
 }
 
 impl<'a, T: Element> Predictions<'a, T> {
-    /// `yardstick` is the size of the same field by [`Predictions::yardstick`], if it is known, and `chunk` the length of
-    /// chunks, if it is given.
+    /// `request` is for this field ([`Request::seen`]), and `yardsticks` are [`Predictions::yardsticks`] of the same field.
     pub(super) fn new(
         quantizer: &'a Quantizer<T>,
-        yardstick: Option<u128>,
-        chunk: Option<ChunkLength>,
+        request: &'a Request,
+        yardsticks: Yardsticks,
         read: &'a mut Read<'a, T>,
     ) -> Self {
         Self {
             quantizer,
+            request,
             read,
-            yardstick,
-            chunk,
+            yardsticks,
             samples: HashMap::new(),
             sizes: HashMap::new(),
+            mask: None,
         }
     }
 
@@ -90,17 +106,25 @@ impl<'a, T: Element> Predictions<'a, T> {
                 self.sampled(&new, effort)
             }
             Effort::Exact => {
-                let chunk = self.chunk;
+                let chunk = self.request.chunk;
                 let exact =
                     |layout: &Layout| in_chunks(chunk, layout, |layout| self.exact_bytes(layout));
                 new.iter().map(exact).collect()
             }
         }?;
-        self.sizes.extend(new.iter().map(key).zip(found));
+        for (layout, (bytes, chosen)) in new.iter().zip(found) {
+            let bytes = bytes + self.mask_bytes(layout)?;
+            self.sizes.insert(key(layout), (bytes, chosen));
+        }
         let known = layouts.iter().map(|layout| self.sizes.get(&key(layout)));
         known
             .map(|found| found.copied().ok_or(Error::NotChosen))
             .collect()
+    }
+
+    /// Whether a layout's field has holes in place of zeros.
+    fn has_zeros_as_holes(&self, layout: &Layout) -> AreHoles {
+        self.request.keep(layout.codec).zeros
     }
 
     /// The sizes of layouts by samples that there are. Predictors, and then layouts, are shared out among threads: a sample
@@ -110,24 +134,30 @@ impl<'a, T: Element> Predictions<'a, T> {
         layouts: &[Layout],
         effort: Effort,
     ) -> Result<Vec<(u128, Layout)>, Error> {
-        let yardstick = self.yardstick.unwrap_or_else(|| self.yardstick());
-        let (quantizer, chunk) = (self.quantizer, self.chunk);
-        let with_given = |layout: &Layout| layout.with_chunk(chunk.unwrap_or_default());
-        let samples = self.samples.iter_mut().filter(|((_, of), _)| *of == effort);
-        let samples: Vec<_> = samples.collect();
-        parallel::each(samples.into_iter(), |((shape, _), sample)| {
-            let layouts = layouts.iter().filter(|layout| layout.shape == *shape);
+        let yardsticks = [false, true].map(|are_holes| self.yardstick(are_holes));
+        let (quantizer, request) = (self.quantizer, self.request);
+        let are_holes = |layout: &Layout| request.keep(layout.codec).zeros;
+        let with_given = |layout: &Layout| layout.with_chunk(request.chunk.unwrap_or_default());
+        let samples = self.samples.iter_mut();
+        let samples: Vec<_> = samples.filter(|((.., of), _)| *of == effort).collect();
+        parallel::each(samples.into_iter(), |((shape, holes, _), sample)| {
+            let is_own = |layout: &&Layout| layout.shape == *shape && are_holes(layout) == *holes;
+            let layouts = layouts.iter().filter(is_own);
             let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
             let layouts: Vec<TileLayout> = layouts.collect();
-            sample.predict_all(&layouts, quantizer, yardstick);
+            let yardstick = yardsticks[usize::from(*holes)];
+            sample.predict_all(&layouts, &with_holes(quantizer, *holes), yardstick);
         });
         let samples = &self.samples;
         let size = |layout: &Layout| {
+            let holes = are_holes(layout);
             let sample = samples
-                .get(&(layout.shape, effort))
+                .get(&(layout.shape, holes, effort))
                 .ok_or(Error::NotChosen)?;
-            in_chunks(chunk, layout, |layout| {
-                Ok(sampled_bytes(sample, layout, quantizer, yardstick))
+            let (quantizer, yardstick) =
+                (with_holes(quantizer, holes), yardsticks[usize::from(holes)]);
+            in_chunks(request.chunk, layout, |layout| {
+                Ok(sampled_bytes(sample, layout, &quantizer, yardstick))
             })
         };
         parallel::map(layouts.iter(), size).into_iter().collect()
@@ -140,32 +170,70 @@ impl<'a, T: Element> Predictions<'a, T> {
         tiles: u64,
         is_tuned: bool,
     ) -> Result<(), Error> {
-        let (grid, quantizer) = (layout.grid(), self.quantizer);
+        let are_holes = self.has_zeros_as_holes(layout);
+        let (grid, quantizer) = (layout.grid(), with_holes(self.quantizer, are_holes));
         let tile_grid = tiles_of(&grid);
         let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
-        let mut read = |places: &[ChunkBox]| (self.read)(&grid, places);
-        let sample = match self.samples.entry((layout.shape, effort)) {
+        let mut read = |places: &[ChunkBox]| {
+            let mut values = (self.read)(&grid, places)?;
+            if are_holes {
+                values.iter_mut().for_each(|values| zeros_to_holes(values));
+            }
+            Ok(values)
+        };
+        let sample = match self.samples.entry((layout.shape, are_holes, effort)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(TileSample::new(
                 &tile_grid,
                 row.max(1),
                 tiles,
-                quantizer,
+                &quantizer,
                 &mut read,
             )?),
         };
         let codec = layout.codec.tiles();
         let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted() != FittedKind::None);
         match is_tuned && is_fitted {
-            true => sample.tune(&tile_grid, row.max(1), quantizer, read),
+            true => sample.tune(&tile_grid, row.max(1), &quantizer, read),
             false => Ok(()),
         }
     }
 
-    /// The size of the field by the yardstick: the mean of what the samples say.
-    pub(super) fn yardstick(&self) -> u128 {
-        let sizes = self.samples.values().map(TileSample::yardstick);
-        sizes.sum::<u128>() / u128::max(self.samples.len() as u128, 1)
+    /// The sizes of the field by the yardstick.
+    pub(super) fn yardsticks(&self) -> Yardsticks {
+        Yardsticks([false, true].map(|are_holes| Some(self.yardstick(are_holes))))
+    }
+
+    /// The size of the field by the yardstick: what is known, or the mean of what the samples say.
+    fn yardstick(&self, are_holes: AreHoles) -> u128 {
+        self.yardsticks.0[usize::from(are_holes)].unwrap_or_else(|| {
+            let samples = self.samples.iter();
+            let own = samples.filter(|((_, holes, _), _)| *holes == are_holes);
+            let (sizes, count) = own.fold((0, 0), |(sizes, count), (_, sample)| {
+                (sizes + sample.yardstick(), count + 1)
+            });
+            sizes / u128::max(count, 1)
+        })
+    }
+
+    /// The bytes that the mask of a layout has for zeros and signs.
+    fn mask_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
+        let keep = self.request.keep(layout.codec);
+        if keep == Keep::default() {
+            return Ok(0);
+        }
+        if let Some(bytes) = self.mask {
+            return Ok(bytes);
+        }
+        let holes = self.quantizer.has_holes().then(|| T::HOLE.to_bits64());
+        let mut bytes = |keep| {
+            let mapping = ValueMapping::new::<T>(Bound::default(), keep, holes);
+            let classes = mapping.ok_or(Error::NotChosen)?.classes;
+            sampled_mask_bytes(&layout.extents, &classes, self.read)
+        };
+        let added = bytes(keep)?.saturating_sub(bytes(Keep::default())?);
+        self.mask = Some(added);
+        Ok(added)
     }
 
     fn exact_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
@@ -176,14 +244,54 @@ impl<'a, T: Element> Predictions<'a, T> {
             0 => Vec::new(),
             _ => (self.read)(&grid, &[ChunkBox { origin, extents }])?.concat(),
         };
-        if self.quantizer.is_hole(T::HOLE) {
+        let are_holes = self.has_zeros_as_holes(layout);
+        let quantizer = &with_holes(self.quantizer, are_holes);
+        if are_holes {
+            zeros_to_holes(&mut values);
+        }
+        if quantizer.is_hole(T::HOLE) {
             fill_field(Copies::InMemory, layout, &mut values)?;
         }
         Ok(match layout.family() {
-            Family::Blocks(blocks) => exact_block_bytes(&blocks, self.quantizer, &values),
-            Family::Tiles(tiles) => exact_bytes(&tiles, self.quantizer, &values),
+            Family::Blocks(blocks) => exact_block_bytes(&blocks, quantizer, &values),
+            Family::Tiles(tiles) => exact_bytes(&tiles, quantizer, &values),
         })
     }
+}
+
+/// The quantiser of a field that has holes in place of zeros, or not.
+fn with_holes<T: Element>(quantizer: &Quantizer<T>, are_holes: AreHoles) -> Quantizer<T> {
+    quantizer.with_holes(quantizer.has_holes() || are_holes)
+}
+
+fn zeros_to_holes<T: Element>(values: &mut [T]) {
+    for value in values.iter_mut().filter(|value| **value == T::ZERO) {
+        *value = T::HOLE;
+    }
+}
+
+/// The bytes of a mask with these classes, by some of its parts.
+pub(super) fn sampled_mask_bytes<T: Element>(
+    extents: &Extents,
+    classes: &Classes,
+    read: &mut Read<'_, T>,
+) -> Result<u128, Error> {
+    if classes.count() == 0 {
+        return Ok(0);
+    }
+    let mask = MaskLayout::new(extents, classes.count());
+    let parts = mask.grid.chunk_count();
+    let taken = parts.min(MASK_PARTS);
+    let places: Vec<ChunkBox> = spread(parts, taken).map(|part| mask.part(part)).collect();
+    let values = read(&mask.grid, &places)?;
+    let of_part = |(part, values): (&ChunkBox, &Vec<T>)| part_bytes(&mask, classes, part, values);
+    let bytes: u64 = parallel::map(places.iter().zip(&values), of_part)
+        .iter()
+        .sum();
+    let heads = if bytes == 0 { 0 } else { HEADS_BYTES as usize };
+    let of_chunks = u128::from(mask.chunks()) * (ENTRY_BYTES + heads) as u128;
+    let of_parts = u128::from(bytes) * u128::from(parts) / u128::from(taken.max(1));
+    Ok(of_chunks + of_parts + classes.to_records().len() as u128)
 }
 
 /// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks

@@ -5,9 +5,11 @@ use crate::compress::{Compressor, Converted};
 use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::error::Error;
+use crate::keeping::Keeping;
 use crate::preset::Choice;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::{Bound, Element, Value};
+use ferrosz_codec::mapping::conversion::{Conversion, Kind};
+use ferrosz_codec::{Bound, Codec, Dtype, Element, Value};
 
 impl Compressor {
     /// The same compressor with codec, rank and axes chosen for a field, if they are not yet chosen.
@@ -16,27 +18,86 @@ impl Compressor {
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::AxesMismatch`].
     pub fn choose<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
+        self.choose_from(field, true)
+    }
+
+    /// As [`Compressor::choose`], for streams that have no mask, as those of fields in parts: codecs that would need one for
+    /// what is kept of the field are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compressor::choose`].
+    pub fn choose_without_mask<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
+        self.choose_from(field, false)
+    }
+
+    fn choose_from<V: Value>(&self, field: &[V], has_masks: bool) -> Result<Self, Error> {
         let extents = self.extents_for(field.len() as u64)?;
         let Some(request) = self.request(&extents)? else {
             return Ok(*self);
         };
-        let Converted { coder, coded, .. } = self.convert(field)?;
+        let request = Request {
+            has_masks,
+            ..request
+        };
+        let Converted {
+            heading,
+            coder,
+            coded,
+        } = self.convert(field)?;
+        let request = coder.request_of(request, &heading.conversion, V::Coded::DTYPE);
         let mapping = coder.value_mapping(V::Coded::DTYPE)?;
         let (chosen, _) = choose::choose_for(coder.bound, &mapping, self.copies, &request, &coded)?;
         Ok(self.with_chosen(chosen))
     }
 
+    /// Whether the stream of a field is predicted to be shorter than that of another compressor.
+    pub(super) fn is_shorter<V: Value>(&self, other: &Self, field: &[V]) -> bool {
+        let bytes = |it: &Self| it.predicted_bytes(field);
+        // What fails here fails in the compression, too.
+        matches!((bytes(self), bytes(other)), (Ok(own), Ok(other)) if own < other)
+    }
+
+    /// The predicted bytes of chunk table, payload and mask.
+    fn predicted_bytes<V: Value>(&self, field: &[V]) -> Result<u128, Error> {
+        let extents = self.extents_for(field.len() as u64)?;
+        let open = Self {
+            choice: self.preset().unwrap_or_default().into(),
+            ..*self
+        };
+        let mut request = open.request(&extents)?.ok_or(Error::NotChosen)?;
+        if let Some(codec) = self.codec() {
+            let at = Codec::ALL.iter().position(|known| *known == codec);
+            request.codecs = at.map_or(&[], |at| &Codec::ALL[at..=at]);
+            request.keeping = Keeping::NONE;
+        }
+        let Converted {
+            heading,
+            coder,
+            coded,
+        } = self.convert(field)?;
+        let request = coder.request_of(request, &heading.conversion, V::Coded::DTYPE);
+        let mapping = coder.value_mapping(V::Coded::DTYPE)?;
+        choose::predicted_bytes(coder.bound, &mapping, self.copies, &request, &coded)
+    }
+
     /// As [`Compressor::choose`] for a coded field, and the bound to compress it with: if the choice has resolved one that is
     /// relative, the absolute one that it is, so that the extremes of the field are searched once.
-    pub(super) fn choose_on_coded<T: Element>(&self, field: &[T]) -> Result<(Self, Bound), Error> {
+    pub(super) fn choose_on_coded<T: Element>(
+        &self,
+        conversion: &Conversion,
+        field: &[T],
+    ) -> Result<(Self, Bound), Error> {
         let extents = self.extents_for(field.len() as u64)?;
         let Some(request) = self.request(&extents)? else {
             return Ok((*self, self.bound));
         };
+        let request = self.request_of(request, conversion, T::DTYPE);
         let mapping = self.value_mapping(T::DTYPE)?;
         let (chosen, error) =
             choose::choose_for(self.bound, &mapping, self.copies, &request, field)?;
-        let bound = match self.bound.needs_extremes() {
+        // Zeros that the mask has do not count in the extremes.
+        let bound = match self.bound.needs_extremes() && !chosen.keep.zeros {
             true => Bound::abs(error)?,
             false => self.bound,
         };
@@ -74,17 +135,35 @@ impl Compressor {
     pub(crate) fn request(&self, extents: &Extents) -> Result<Option<Request>, Error> {
         self.coded_extents(extents)?;
         Ok(self.preset().map(|preset| Request {
-            codecs: preset.codecs(),
+            codecs: match self.rewritable {
+                true => choose::by_themselves(preset.codecs()),
+                false => preset.codecs(),
+            },
             shape: self.shape,
             extents: *extents,
             axes: self.axes,
             chunk: self.chunk,
+            keeping: self.keeping,
+            has_masks: true,
         }))
     }
 
-    /// The same compressor with the codec, rank, axes and length of chunks that were chosen.
-    pub(crate) fn with_chosen(self, Chosen { layout, axes }: Chosen) -> Self {
+    /// The request for a field that is converted so.
+    fn request_of(&self, request: Request, conversion: &Conversion, dtype: Dtype) -> Request {
+        // 0 is another number in a field that is shifted.
+        let has_zero = conversion.kind() != Kind::Shifted;
+        Request {
+            keeping: request.keeping.converted(conversion),
+            has_masks: request.has_masks && has_zero && self.has_room_for_classes(dtype),
+            ..request
+        }
+    }
+
+    /// The same compressor with the codec, rank, axes, length of chunks and mask that were chosen.
+    pub(crate) fn with_chosen(self, chosen: Chosen) -> Self {
+        let Chosen { layout, axes, keep } = chosen;
         Self {
+            keeping: Keeping::just(keep),
             choice: Choice::Codec(layout.codec),
             shape: Some(layout.shape),
             axes,

@@ -4,8 +4,9 @@ use crate::backend::Backend;
 use crate::compress::{Compressor, workload};
 use crate::device::Device;
 use crate::error::Error;
-use crate::fill::{Fill, Fills};
+use crate::fill::{Fill, Fills, Found};
 use crate::gpu::mapping::conversion::converts;
+use crate::keeping::Keeping;
 use crate::length::{self, Length};
 use crate::preset::{Choice, Preset};
 use crate::scratch::Copies;
@@ -14,6 +15,8 @@ use crate::{choose, slabs};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::conversion::{Conversion, Kind};
+use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::tile::ChunkLength;
@@ -43,7 +46,8 @@ impl Compressor {
             shape: None,
             extents: None,
             fills: Fills::default(),
-            keep: Keep::default(),
+            keeping: Keeping::default(),
+            rewritable: false,
             axes: None,
             chunk: None,
             device: Device::default(),
@@ -90,7 +94,8 @@ impl Compressor {
     }
 
     /// Names the fill values of a field, beside those named before: of these values those that elements have, and those
-    /// that [`Fill::detect`] finds. NaN is named only if it is found. If the values are too many, the last ones are left
+    /// that [`Fill::detect`] finds, with an absolute bound only if streams become shorter or they are usual marks of missing
+    /// elements. NaN is named only if it is found. If the values are too many, the last ones are left
     /// away.
     ///
     /// ```
@@ -105,10 +110,21 @@ impl Compressor {
     /// assert!(!ferrosz::info(&stream)?.fills.contains(&1e20));
     /// # Ok::<(), ferrosz::Error>(())
     /// ```
-    pub fn fills_of<V: Value>(mut self, field: &[V], named: &[Fill]) -> Self {
-        let has_zeros = self.keep.zeros || self.bound.mode() == BoundMode::Pwrel;
-        self.fills = self.fills.and_those_of(field, named, has_zeros);
-        self
+    pub fn fills_of<V: Value>(self, field: &[V], named: &[Fill]) -> Self {
+        let has_zeros = self.keeping.always.zeros || self.bound.mode() == BoundMode::Pwrel;
+        let found = Found::of(field);
+        let with = |found: &[Fill]| Self {
+            fills: self.fills.and_those_of(field, named, found, has_zeros),
+            ..self
+        };
+        let [all, sure] = [found.all(), found.sure()].map(|found| with(&found));
+        // Where the bound does not depend on the range, values that are no usual marks of missing elements are only ordinary
+        // values that a mask may code in fewer bytes.
+        let must_pay = !self.bound.needs_extremes() && self.bound.value() > 0.0;
+        match must_pay && all.fills != sure.fills && !all.is_shorter(&sure, field) {
+            true => sure,
+            false => all,
+        }
     }
 
     /// Keeps the sign of every finite value. Codecs that do this by themselves do it at no cost; for the others the signs
@@ -126,7 +142,7 @@ impl Compressor {
     /// ```
     #[must_use]
     pub fn keep_signs(mut self) -> Self {
-        self.keep.signs = true;
+        self.keeping.always.signs = true;
         self
     }
 
@@ -134,8 +150,59 @@ impl Compressor {
     /// zeros of both signs become classes of a mask, like fill values.
     #[must_use]
     pub fn keep_zeros(mut self) -> Self {
-        self.keep.zeros = true;
+        self.keeping.always.zeros = true;
         self
+    }
+
+    /// Lets a preset choose what is shortest within the bound, whatever becomes of zeros and signs.
+    ///
+    /// Without this call the streams of a preset keep what a field shows to matter: a field without negative values comes
+    /// back without any, and zeros that are more than a hundredth of the values come back as zeros. A named codec keeps what
+    /// it keeps by itself.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let rain: Vec<f32> = (0..9000).map(|i| ((i as f32 * 0.01).sin() - 0.3).max(0.0)).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(1e-3)?);
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&compressor.compress(&rain)?)?;
+    /// assert!(rain.iter().zip(&decoded).all(|(x, y)| *y >= 0.0 && (*x > 0.0 || *y == 0.0)));
+    /// assert!(compressor.keep_none().compress(&rain)?.len() <= compressor.compress(&rain)?.len());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keep_none(self) -> Self {
+        self.with_keeping(Keeping::NONE)
+    }
+
+    /// Takes only codecs whose decoded values come back as they are when they are compressed again with the same absolute
+    /// bound. So errors never add up where an array is written in parts, or copied by programs that decode and encode it: its
+    /// values stay within the bound of the original ones. A preset then chooses among the codecs without splines.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    ///
+    /// let field: Vec<f32> = (0..9000).map(|i| (i as f32 * 0.01).sin()).collect();
+    /// let compressor = Compressor::new(Preset::Small, Bound::abs(1e-3)?).rewritable()?;
+    /// let decoded: Vec<f32> = Decompressor::new().decompress(&compressor.compress(&field)?)?;
+    /// let again: Vec<f32> = Decompressor::new().decompress(&compressor.compress(&decoded)?)?;
+    /// assert_eq!(decoded, again);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRewritable`] if a codec was given that has splines.
+    pub fn rewritable(mut self) -> Result<Self, Error> {
+        match self.codec().filter(|codec| !codec.keeps_signs_and_zeros()) {
+            Some(codec) => Err(Error::NotRewritable(codec)),
+            None => {
+                self.rewritable = true;
+                Ok(self)
+            }
+        }
     }
 
     /// Sets which of the field's axes are coded together, and which are axes of slices.
@@ -421,7 +488,7 @@ impl Compressor {
         let value_type = value_type.into();
         let classes = match value_type.is_coded_as_is() {
             true => self.value_mapping(value_type.coded())?.classes.count(),
-            false => self.fills.most_classes(value_type)?,
+            false => self.fills.most_classes(value_type, self.keep())?,
         };
         Ok(StreamLayout {
             layout: self.layout_for(elements)?.with_classes(classes),
@@ -442,10 +509,37 @@ impl Compressor {
     ///
     /// [`Error::MappingOfType`].
     pub(crate) fn check_conversion<V: Value>(&self) -> Result<(), Error> {
-        let is_mapped = self.bound.mode() == BoundMode::Pwrel || self.keep != Keep::default();
-        match is_mapped && !V::TYPE.is_coded_as_is() {
+        match self.bound.mode() == BoundMode::Pwrel && !V::TYPE.is_coded_as_is() {
             true => Err(Error::MappingOfType(V::TYPE)),
             false => Ok(()),
+        }
+    }
+
+    /// What is kept of a field that is converted so: nothing of one that comes back exactly.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeptOfLargeIntegers`] if a mask would be needed, and 0 is another number in the coded field.
+    pub(crate) fn keeping_of(&self, conversion: &Conversion) -> Result<Keeping, Error> {
+        let keeping = self.keeping.converted(conversion);
+        let has_mask = self.with_keeping(keeping).keep() != Keep::default();
+        match self.codec().filter(|_| has_mask) {
+            Some(codec) if conversion.kind() == Kind::Shifted => {
+                Err(Error::KeptOfLargeIntegers(codec))
+            }
+            _ => Ok(keeping),
+        }
+    }
+
+    fn with_keeping(self, keeping: Keeping) -> Self {
+        Self { keeping, ..self }
+    }
+
+    /// What a mask keeps with the codec, if it is chosen.
+    fn keep(&self) -> Keep {
+        match self.codec().is_none_or(Codec::keeps_signs_and_zeros) {
+            true => Keep::default(),
+            false => self.keeping.always,
         }
     }
 
@@ -456,7 +550,10 @@ impl Compressor {
     ///
     /// [`Error::FillOfOtherType`].
     pub(crate) fn converts_on_machine<V: Value>(&self) -> Result<bool, Error> {
-        Ok(converts(V::TYPE) && self.missing::<V>()?.is_empty())
+        let has_mask = self.keep() != Keep::default() || !self.missing::<V>()?.is_empty();
+        // Kernels plan halves by the values of a field.
+        let is_planned_apart = self.rewritable && V::TYPE.is_half();
+        Ok(converts(V::TYPE) && !has_mask && !is_planned_apart)
     }
 
     /// The fill values of fields of this type, and whether signs and zeros need a mask to be kept. Without a codec they need
@@ -466,12 +563,16 @@ impl Compressor {
     ///
     /// [`Error::TooManyFills`].
     pub(crate) fn value_mapping(&self, dtype: Dtype) -> Result<ValueMapping, Error> {
-        let keeps_by_itself = self.codec().is_none_or(Codec::keeps_signs_and_zeros);
-        let keep = match keeps_by_itself {
-            true => Keep::default(),
-            false => self.keep,
+        self.fills.mapping(dtype, self.bound, self.keep())
+    }
+
+    /// Whether a mask has room for zeros and signs beside the fill values.
+    pub(crate) fn has_room_for_classes(&self, dtype: Dtype) -> bool {
+        let all = Keep {
+            zeros: true,
+            signs: true,
         };
-        self.fills.mapping(dtype, self.bound, keep)
+        self.fills.mapping(dtype, self.bound, all).is_ok()
     }
 
     /// The bits of missing values of a type.
@@ -489,7 +590,11 @@ impl Compressor {
         elements: u64,
         value_type: impl Into<ValueType>,
     ) -> Result<u64, Error> {
-        let layout = self.stream_layout(elements, value_type)?;
+        let mut layout = self.stream_layout(elements, value_type)?;
+        if !self.fills.is_empty() {
+            // Valid values that are close to fill values may need further classes.
+            layout.layout = layout.layout.with_classes(MAX_CLASSES as u8);
+        }
         layout.max_stream_bytes().ok_or(Error::TooLarge {
             elements,
             dtype: layout.value_type,

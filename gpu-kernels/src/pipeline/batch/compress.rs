@@ -253,7 +253,11 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
         const WARPS: u32 = CHUNK_WARPS as u32;
         let (thread, threads) = (u64::from(t.thread_index()), u64::from(CHUNK_THREADS));
         let input = FieldOf::<E>::source(&array, t);
-        let seen = see_share::<T, E>(t, input, array.elements(t), thread, threads).to_cells();
+        let mut own = Extremes::default();
+        see_share(t, input, array.elements(t), thread, threads, |value: E| {
+            own.see(value);
+        });
+        let seen = own.to_cells();
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
         if t.lane() == 0 {
             for (i, cell) in (0..).zip(&largest) {

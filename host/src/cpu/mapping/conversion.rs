@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::nearby::Nearby;
 use crate::parallel;
 use crate::scratch::{Coded, Copies, Scratch};
 use bytemuck::allocation::cast_vec;
@@ -17,13 +18,22 @@ const TASK: usize = 1 << 16;
 /// Words of the set of the values of 16 bits that a field has.
 const SEEN: usize = (1 << 16) / 64;
 
-/// The conversion for a field within a bound. Values with `missing` bits do not count.
-pub(crate) fn plan<V: Value>(bound: Bound, missing: &[u64], values: &[V]) -> Plan<V::Coded> {
+/// The conversion for a field within a bound, whose decoded values may have to come back when they are compressed again.
+/// Values with `missing` bits do not count.
+pub(crate) fn plan<V: Value>(
+    bound: Bound,
+    is_rewritable: bool,
+    missing: &[u64],
+    values: &[V],
+) -> Plan<V::Coded> {
     let present = match V::TYPE.bytes() {
         2 => different(missing, values),
         _ => ends(missing, values),
     };
-    Plan::new(bound, present.into_iter())
+    match is_rewritable {
+        true => Plan::rewritable(bound, present.into_iter()),
+        false => Plan::new(bound, present.into_iter()),
+    }
 }
 
 /// Each value of 16 bits that a field has.
@@ -69,7 +79,7 @@ pub(crate) fn extremes<V: Value>(missing: &[u64], values: &[V]) -> Extremes<V::C
     of_tasks.fold(Extremes::default(), Extremes::union)
 }
 
-/// The elements of values.
+/// The elements of values, or of what `nearby` makes of them.
 ///
 /// # Errors
 ///
@@ -77,16 +87,18 @@ pub(crate) fn extremes<V: Value>(missing: &[u64], values: &[V]) -> Extremes<V::C
 pub(crate) fn to_coded<'a, V: Value>(
     copies: Copies,
     conversion: &Conversion,
+    nearby: Option<&Nearby<V>>,
     values: &'a [V],
 ) -> Result<Coded<'a, V::Coded>, Error> {
-    if conversion.is_none() {
+    if conversion.is_none() && nearby.is_none() {
         return Ok(Coded::Field(cast_slice(values)));
     }
     let mut coded = Scratch::<V::Coded>::zeroed(copies, values.len() as u64)?;
     let tasks = coded.chunks_mut(TASK).zip(values.chunks(TASK));
     parallel::each(tasks, |(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {
-            *coded = conversion.to_coded(*value);
+            let value = nearby.map_or(*value, |nearby| nearby.apart(*value));
+            *coded = conversion.to_coded(value);
         }
     });
     Ok(Coded::Copy(coded))

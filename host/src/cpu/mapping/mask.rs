@@ -143,6 +143,25 @@ fn encode_chunk(mask: &MaskLayout, parts: impl Iterator<Item = Planes>) -> (Form
     (Form::Coded, image)
 }
 
+/// The bytes that a part with these values has in its chunk.
+pub(crate) fn part_bytes<T: Element>(
+    mask: &MaskLayout,
+    classes: &Classes,
+    part: &ChunkBox,
+    values: &[T],
+) -> u64 {
+    let mut planes = Planes::new(mask, PartBox::new(part));
+    for (element, value) in (0..).zip(values) {
+        match classes.of(*value) {
+            0 => {}
+            class => planes.set(element, class),
+        }
+    }
+    let mut image = Vec::new();
+    encode_part(mask, planes, &mut image);
+    image.len() as u64
+}
+
 /// Appends the bytes of a part to a chunk.
 fn encode_part(mask: &MaskLayout, planes: Planes, image: &mut Vec<u8>) -> PartForm {
     if planes.is_empty() {
@@ -375,12 +394,13 @@ impl<'a> MaskDecoder<'a> {
         faults.into_iter().flatten().collect()
     }
 
-    /// Writes the values of the classes over `values`, the elements of rows of the coded field, one behind the other.
+    /// Makes holes of the elements of the coded field that belong to the classes of fill values: `values` are those of rows, one
+    /// behind the other.
     ///
     /// # Errors
     ///
     /// The fault of the first chunk that cannot be decoded.
-    pub(crate) fn lay_over_rows<T: Element>(
+    pub(crate) fn put_holes<T: Element>(
         &self,
         rows: impl Iterator<Item = Range<u64>>,
         values: &mut [T],
@@ -394,9 +414,8 @@ impl<'a> MaskDecoder<'a> {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => place.insert(self.planes(number)?),
             };
-            match planes.class(inside) {
-                0 => {}
-                class => *value = self.stream.mapping.classes.overlay(class, *value),
+            if self.stream.mapping.classes.is_fill(planes.class(inside)) {
+                *value = T::HOLE;
             }
         }
         Ok(())

@@ -255,6 +255,7 @@ impl<T: Element> Cut<T> {
         device: Device,
     ) -> Outcome<Compressor> {
         let compressor = Compressor::new(choice, bound)
+            .keep_none()
             .extents(lengths)?
             .device(device);
         let has_nan = self.values.iter().any(|value| value.to_f64().is_nan());

@@ -79,7 +79,9 @@ impl<'a> Compressed<'a> {
         let may = |(layout, _): &&(Layout, usize)| preset.codecs().contains(&layout.codec);
         let sizes = self.sizes.iter().filter(may);
         let best = sizes.map(|(_, bytes)| *bytes).min().expect("layouts");
-        let automatic = Compressor::new(preset, self.bound).device(Device::Cpu);
+        let automatic = Compressor::new(preset, self.bound)
+            .keep_none()
+            .device(Device::Cpu);
         let automatic = automatic.extents(self.lengths).expect("extents");
         let stream = automatic.compress(self.field).expect("compresses");
         (best, stream.len())
@@ -189,7 +191,9 @@ fn of_small_fields_the_best_is_chosen() {
 /// The default against every codec of every rank, those included that no preset chooses from.
 fn no_codec_is_much_shorter<T: FromBits>(kind: Kind, bound: Bound, lengths: &[u64]) {
     let field = make_kind::<T>(kind, lengths.iter().product::<u64>() as usize, 5);
-    let small = Compressor::new(Preset::Small, bound).device(Device::Cpu);
+    let small = Compressor::new(Preset::Small, bound)
+        .keep_none()
+        .device(Device::Cpu);
     let small = small.extents(lengths).expect("extents");
     let bytes = small.compress(&field).expect("compresses").len();
     for layout in [layouts(lengths), tile_layouts(lengths)].concat() {

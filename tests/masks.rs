@@ -621,3 +621,56 @@ fn valid_values_never_become_fill_values() {
         }
     }
 }
+
+/// A few bright values on a dark ground, which may be 0 or another number, are no measurements among missing ones; with an
+/// absolute bound a mask of other repeated values is made only where it saves bytes.
+#[test]
+fn a_mask_that_is_found_must_pay() {
+    let ball = |ground: f32| -> Vec<f32> {
+        let square = |i: usize, centre: i64| (i as i64 - centre).pow(2);
+        let radius = |i: usize| square(i / 2304, 20) + square(i / 48 % 48, 17) + square(i % 48, 24);
+        let value = |i: usize| match radius(i) {
+            r if r < 16 => ground + 1000.0 + 0.1 * r as f32,
+            _ => ground,
+        };
+        (0..48 * 48 * 48).map(value).collect()
+    };
+    let mut seven = vec![0.0f32; 48 * 48 * 48];
+    seven[5000..5007].copy_from_slice(&[900.0, 901.5, 902.0, 903.0, 902.5, 901.0, 900.5]);
+    let mut spots: Vec<f32> = (0..48 * 48 * 48)
+        .map(|i| 280.0 + (i as f32 / 9e3).sin())
+        .collect();
+    for i in 0..40 {
+        spots[i * 977] = 0.0;
+    }
+    for (name, field) in [
+        ("ball", ball(0.0)),
+        ("air", ball(-1000.0)),
+        ("seven", seven),
+        ("spots", spots),
+    ] {
+        for preset in Preset::ALL {
+            let bound = Bound::abs(0.5).expect("a bound");
+            let compressor = Compressor::new(preset, bound)
+                .extents(&[48, 48, 48])
+                .expect("extents");
+            let length =
+                |compressor: Compressor| compressor.compress(&field).expect("compresses").len();
+            let (found, none) = (length(compressor.fills_of(&field, &[])), length(compressor));
+            assert!(
+                found <= none,
+                "{name} {preset}: {found} bytes, and {none} without a mask"
+            );
+        }
+    }
+    // A usual mark is kept, whatever it costs: a reader looks for these bits.
+    let marked: Vec<f32> = (0..5000)
+        .map(|i| if i % 7 == 0 { -9999.0 } else { i as f32 * 0.01 })
+        .collect();
+    let compressor = Compressor::new(Preset::Small, Bound::abs(0.5).expect("a bound"));
+    let stream = compressor
+        .fills_of(&marked, &[])
+        .compress(&marked)
+        .expect("compresses");
+    assert_eq!(info(&stream).expect("a stream").fills[0], -9999.0);
+}

@@ -325,3 +325,14 @@ fn extents_that_do_not_fit_are_refused() {
     let error = compressor.search(target(TargetKind::Psnr, 60.0), &[1.0f32; 15]);
     assert!(matches!(error, Err(Error::ExtentsMismatch { .. })));
 }
+
+/// The least bounds with which a quantiser is not lossless are above such values.
+#[test]
+fn a_ratio_of_subnormal_values_is_reached() {
+    let field: Vec<f32> = (0..600).map(|i| f32::from_bits(i)).collect();
+    let compressor = Compressor::new(Preset::Small, Bound::default());
+    let found = compressor
+        .search(Target::ratio(5.0).expect("a target"), &field)
+        .expect("a bound");
+    assert!(found.figures.ratio >= 5.0, "{}", found.figures.ratio);
+}

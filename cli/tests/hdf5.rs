@@ -231,23 +231,24 @@ fn notes_say_how_values_were_read() {
 fn mutated_files_end_in_values_or_errors() {
     let place = Place::new();
     let mut random = SmallRng::seed_from_u64(46657);
+    let expected = expected();
     for name in ODD
         .into_iter()
         .chain(["shared.h5", "packing.h5", "filters.h5"])
     {
         let sound = packed(name);
-        let expected = &expected()[name];
-        let mut variables: Vec<&String> = expected["readable"]
-            .as_object()
-            .expect("names")
-            .keys()
-            .collect();
-        variables.extend(expected["refused"].as_object().expect("names").keys());
+        let places = structures(&sound);
+        let names = ["readable", "refused"].map(|kind| expected[name][kind].as_object());
+        let variables = names
+            .into_iter()
+            .flatten()
+            .flat_map(|entries| entries.keys());
+        let variables: Vec<&String> = variables.collect();
         let begin = Instant::now();
         for _ in 0..400 {
             let mut damaged = sound.clone();
             for _ in 0..random.random_range(1..8) {
-                mutate(&mut damaged, &mut random);
+                mutate(&mut damaged, &places, &mut random);
             }
             place.put(name, &damaged);
             let path = place.path(name);
@@ -261,14 +262,33 @@ fn mutated_files_end_in_values_or_errors() {
     }
 }
 
-/// Damages a few bytes: anywhere, or, so that checksums do not hide all else, with the checksum of the header made anew.
-fn mutate(bytes: &mut Vec<u8>, random: &mut SmallRng) {
-    let at = random.random_range(0..bytes.len());
-    match random.random_range(0..5) {
+/// The places of structures that have a signature: headers, heaps, nodes of indices.
+fn structures(bytes: &[u8]) -> Vec<usize> {
+    const SIGNATURES: [&[u8; 4]; 16] = [
+        b"OHDR", b"OCHK", b"TREE", b"SNOD", b"HEAP", b"GCOL", b"FRHP", b"FHDB", b"FHIB", b"BTHD",
+        b"BTLF", b"BTIN", b"FADB", b"FAHD", b"EAHD", b"SMTB",
+    ];
+    let is_one = |at: &usize| {
+        SIGNATURES
+            .iter()
+            .any(|four| bytes[*at..].starts_with(*four))
+    };
+    (0..bytes.len()).filter(is_one).collect()
+}
+
+/// Damages a few bytes: anywhere or in a structure, or, so that checksums do not hide all else, with the checksum of the
+/// header made anew.
+fn mutate(bytes: &mut Vec<u8>, places: &[usize], random: &mut SmallRng) {
+    let place = places[random.random_range(0..places.len())] + random.random_range(0..80);
+    let at = match random.random() {
+        true => place.min(bytes.len() - 1),
+        false => random.random_range(0..bytes.len()),
+    };
+    match random.random_range(0..6) {
         0 => bytes[at] = random.random(),
         1 => bytes[at] ^= 1 << random.random_range(0..8),
-        2 => bytes.truncate(at.max(64)),
-        3 => {
+        2 if random.random_range(0..8) == 0 => bytes.truncate(at.max(64)),
+        2 | 3 => {
             let from = random.random_range(0..bytes.len());
             let length = random.random_range(1..64).min(bytes.len() - at.max(from));
             bytes.copy_within(from..from + length, at);

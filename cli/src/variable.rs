@@ -27,6 +27,9 @@ pub enum VariableError {
     /// The NetCDF file cannot be read.
     #[error("{0}")]
     Classic(#[from] netcdf_reader::Error),
+    /// The file has another format.
+    #[error("the file is none of NetCDF or HDF5")]
+    Format,
     /// The HDF5 file cannot be read.
     #[error("{0}")]
     Hdf5(#[from] hdf5_reader::error::Error),

@@ -208,7 +208,11 @@ fn refusals_name_the_cause() {
         ),
         (1, "compress p.h5:text a --abs 1", &["text"]),
         (1, "compress p.h5:group a --abs 1", &["no variable 'group'"]),
-        (1, "compress not.nc:t a --abs 1", &["not.nc:t"]),
+        (
+            1,
+            "compress not.nc:t a --abs 1",
+            &["not.nc:t", "none of NetCDF or HDF5"],
+        ),
         (
             1,
             "compress none.nc:t a --abs 1",

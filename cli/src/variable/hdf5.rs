@@ -39,7 +39,7 @@ pub fn read(
     name: &str,
     is_packed: bool,
 ) -> std::result::Result<Input, VariableError> {
-    let file = File::open(mapped)?;
+    let file = open(mapped)?;
     let address = match find(&file, name)? {
         Found::Object(address) => address,
         Found::Nothing => return Err(unknown(&file, name)),
@@ -98,7 +98,14 @@ fn is_dimension(file: &File, messages: &[Message]) -> Result<bool> {
 ///
 /// If the file is none of HDF5.
 pub fn list(mapped: Mmap) -> std::result::Result<String, VariableError> {
-    Ok(listing::list(&File::open(mapped)?))
+    Ok(listing::list(&open(mapped)?))
+}
+
+fn open(mapped: Mmap) -> std::result::Result<File, VariableError> {
+    File::open(mapped).map_err(|error| match error {
+        Error::InvalidMagic => VariableError::Format,
+        other => other.into(),
+    })
 }
 
 fn unknown(file: &File, name: &str) -> VariableError {

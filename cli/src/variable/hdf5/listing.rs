@@ -11,7 +11,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// The most links that are looked at.
-const MOST_LINKS: usize = 10_000;
+const MOST_LINKS: usize = 100_000;
 
 /// The time after which no more links are looked at.
 const MOST_TIME: Duration = Duration::from_secs(2);

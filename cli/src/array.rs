@@ -97,8 +97,8 @@ pub struct Input {
     pub field: Field,
     /// The values of missing elements, if the file names them.
     pub fills: Vec<Fill>,
-    /// The stored type, if the values were unpacked.
-    pub unpacked: Option<&'static str>,
+    /// What a user should know about how the values were read.
+    pub notes: Vec<String>,
 }
 
 impl Input {
@@ -107,7 +107,7 @@ impl Input {
         Self {
             field,
             fills: Vec::new(),
-            unpacked: None,
+            notes: Vec::new(),
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     args.files.each(common, stream_name, |job| {
         scratch::beside(&job.output);
         let input = field_file::read_input(&job.input, &args.shape)?;
-        note_unpacked(&input, job, common);
+        note_reading(&input, job, common);
         let Input { field, fills, .. } = input;
         let call = Call {
             args,
@@ -89,15 +89,10 @@ fn note_lossless(aim: Aim, common: &Common) {
     }
 }
 
-/// Says that the values are not those in the file, but the ones that they stand for.
-fn note_unpacked(input: &Input, job: &Job, common: &Common) {
-    if let Some(stored) = input.unpacked.filter(|_| common.notes()) {
-        output::note(&format!(
-            "note: {}: {stored} values with scale_factor and add_offset are unpacked to {}; --packed compresses the {stored} \
-             values",
-            job.input,
-            input.field.shape().dtype
-        ));
+/// Says how the values of a file were read, if they are not as the file has them.
+fn note_reading(input: &Input, job: &Job, common: &Common) {
+    for note in input.notes.iter().filter(|_| common.notes()) {
+        output::note(&format!("note: {}: {note}", job.input));
     }
 }
 

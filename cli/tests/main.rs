@@ -8,6 +8,7 @@ mod bench;
 mod cases;
 mod command;
 mod common;
+mod hdf5;
 #[cfg(unix)]
 mod killed;
 #[cfg(target_os = "linux")]

@@ -2,12 +2,26 @@
 
 `convert` makes two passes over the source, on the workers of a Dask cluster: the first finds the range of each variable,
 from which its bound follows; the second writes shards, each by one call. It can be killed at any time and run again.
-`verify` compares the archive with its source. In a shell: `python -m ferrosz.archive`.
+`plan` says what it would do, and `verify` compares the archive with its source. In a shell: `python -m ferrosz.archive`.
 """
 
 from __future__ import annotations
 
+try:
+    import dask as _dask
+    import distributed as _distributed
+    import netCDF4 as _netcdf4
+    import xarray as _xarray
+    import zarr as _zarr
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', or the packages xarray, "
+        "zarr, distributed and netCDF4",
+        name=error.name,
+    ) from error
+
 from ._convert import Variable, convert
+from ._plan import Planned, plan
 from ._verify import Verified, verify
 
-__all__ = ["Variable", "Verified", "convert", "verify"]
+__all__ = ["Planned", "Variable", "Verified", "convert", "plan", "verify"]

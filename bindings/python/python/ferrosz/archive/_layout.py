@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from .. import ArgumentError
-from ._source import Box, Field
+from ._field import Box, Field
 
 # Chunks of up to 8 MiB have a codec that is chosen once for all.
 CHUNK_BYTES = 4 << 20

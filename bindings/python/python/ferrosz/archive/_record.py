@@ -30,8 +30,13 @@ class Record:
 
     def bound_of(self, name: str) -> float:
         """The absolute bound of a variable; with `pwrel`, the share of each value."""
-        codec = self.codec_of(name)
-        return codec.abs if codec.abs is not None else codec.pwrel or 0.0
+        found = self.codecs[name]
+        # An earlier ferrosz left no bound, and had no packed integers.
+        return float(found.get("bound", found["codec"].get("abs", found["codec"].get("pwrel"))))
+
+    def margin_of(self, name: str) -> int:
+        """By how many steps packed values were moved away from that of missing elements."""
+        return int(self.codecs[name].get("margin", 0))
 
     def attribute(self) -> dict[str, Any]:
         return {

@@ -1,5 +1,5 @@
-"""Folders of NetCDF files in the shape of those that weather and climate models leave: small, but with their attributes,
-types, auxiliary coordinates and chunks. Each function writes one, of at least two files."""
+"""Folders of NetCDF files in the shape of those that weather and climate models leave: small, but with their
+attributes, types, auxiliary coordinates and chunks. Each function writes one, of at least two files."""
 
 from __future__ import annotations
 
@@ -39,8 +39,22 @@ def add(
 def grid(file: Dataset, latitude: str, longitude: str, kind: str) -> None:
     file.createDimension(latitude, Y)
     file.createDimension(longitude, X)
-    add(file, latitude, kind, (latitude,), np.linspace(60, -60, Y), {"units": "degrees_north", "standard_name": "latitude"})
-    add(file, longitude, kind, (longitude,), np.linspace(0, 90, X), {"units": "degrees_east", "standard_name": "longitude"})
+    add(
+        file,
+        latitude,
+        kind,
+        (latitude,),
+        np.linspace(60, -60, Y),
+        {"units": "degrees_north", "standard_name": "latitude"},
+    )
+    add(
+        file,
+        longitude,
+        kind,
+        (longitude,),
+        np.linspace(0, 90, X),
+        {"units": "degrees_east", "standard_name": "longitude"},
+    )
 
 
 def era5_of_the_old_store(folder: Path, packings: tuple[tuple[float, float], ...] = ((0.002, 280.0),) * 2) -> None:
@@ -64,7 +78,15 @@ def era5_of_the_old_store(folder: Path, packings: tuple[tuple[float, float], ...
                 "units": "K",
                 "long_name": "2 metre temperature",
             }
-            add(file, "t2m", "i2", ("time", "expver", "latitude", "longitude"), stored, attributes, fill_value=np.int16(-32767))
+            add(
+                file,
+                "t2m",
+                "i2",
+                ("time", "expver", "latitude", "longitude"),
+                stored,
+                attributes,
+                fill_value=np.int16(-32767),
+            )
 
 
 def era5_of_the_new_store(folder: Path) -> None:
@@ -77,7 +99,11 @@ def era5_of_the_new_store(folder: Path) -> None:
             since = {"units": "seconds since 1970-01-01", "calendar": "proleptic_gregorian", "standard_name": "time"}
             add(file, "valid_time", "i8", ("valid_time",), 1_700_000_000 + 86400 * (30 * month + np.arange(30)), since)
             add(file, "expver", str, ("valid_time",), np.array(["0001"] * 20 + ["0005"] * 10, object))
-            attributes = {"units": "K", "coordinates": "number valid_time latitude longitude expver", "GRIB_missingValue": 3.4e38}
+            attributes = {
+                "units": "K",
+                "coordinates": "number valid_time latitude longitude expver",
+                "GRIB_missingValue": 3.4e38,
+            }
             options: dict[str, Any] = {"fill_value": np.float32(np.nan), "zlib": True, "chunksizes": (30, Y, X)}
             values = 280 + 10 * waves(30, Y, X, seed=month)
             add(file, "t2m", "f4", ("valid_time", "latitude", "longitude"), values, attributes, **options)
@@ -110,7 +136,16 @@ def cmip6(folder: Path) -> None:
                 "coordinates": "depth",
                 "units": "degC",
             }
-            add(file, "tos", "f4", ("time", "lev", "lat", "lon"), values, attributes, fill_value=np.float32(1e20), zlib=True)
+            add(
+                file,
+                "tos",
+                "f4",
+                ("time", "lev", "lat", "lon"),
+                values,
+                attributes,
+                fill_value=np.float32(1e20),
+                zlib=True,
+            )
 
 
 def nemo(folder: Path) -> None:
@@ -125,10 +160,16 @@ def nemo(folder: Path) -> None:
             add(file, "nav_lat", "f4", ("y", "x"), latitudes, {"units": "degrees_north", "standard_name": "latitude"})
             add(file, "nav_lon", "f4", ("y", "x"), longitudes, {"units": "degrees_east", "standard_name": "longitude"})
             depths = np.array([0.5, 1.6, 2.8, 4.2])
-            add(file, "deptht", "f4", ("deptht",), depths, {"units": "m", "positive": "down", "bounds": "deptht_bounds"})
+            add(
+                file, "deptht", "f4", ("deptht",), depths, {"units": "m", "positive": "down", "bounds": "deptht_bounds"}
+            )
             add(file, "deptht_bounds", "f4", ("deptht", "axis_nbounds"), np.stack([depths - 0.5, depths + 0.5], 1))
             seconds = 86400.0 * (10 * month + np.arange(10)) + 43200
-            since = {"units": "seconds since 1900-01-01 00:00:00", "calendar": "gregorian", "time_origin": "1900-01-01 00:00:00"}
+            since = {
+                "units": "seconds since 1900-01-01 00:00:00",
+                "calendar": "gregorian",
+                "time_origin": "1900-01-01 00:00:00",
+            }
             for name, chunk in (("time_centered", 1), ("time_counter", 512)):
                 dims = ("time_counter",)
                 known = {**since, "bounds": f"{name}_bounds", "standard_name": "time"}
@@ -147,7 +188,16 @@ def nemo(folder: Path) -> None:
             options: dict[str, Any] = {"fill_value": np.float32(1e20), "chunksizes": (1, 2, Y, X), "zlib": True}
             add(file, "thetao", "f4", ("time_counter", "deptht", "y", "x"), values, attributes, **options)
             few = {**attributes, "units": "m"}
-            add(file, "zos", "f4", ("time_counter", "y", "x"), values[:, 0], few, fill_value=np.float32(1e20), chunksizes=(7, Y, X))
+            add(
+                file,
+                "zos",
+                "f4",
+                ("time_counter", "y", "x"),
+                values[:, 0],
+                few,
+                fill_value=np.float32(1e20),
+                chunksizes=(7, Y, X),
+            )
 
 
 def ukmo(folder: Path) -> None:
@@ -191,7 +241,8 @@ def ukmo(folder: Path) -> None:
 
 
 def wrf(folder: Path) -> None:
-    """Times as texts and no coordinate along time, coordinates that are repeated for each time, classes, staggered grids."""
+    """Times as texts and no coordinate along time, coordinates that are repeated for each time, classes, staggered
+    grids."""
     for day in range(2):
         with Dataset(folder / f"wrfout_d01_2020-01-{day + 1:02}_00_00_00.nc", "w") as file:
             file.createDimension("Time", None)
@@ -204,17 +255,44 @@ def wrf(folder: Path) -> None:
             for suffix, width, dim in (("", X, "west_east"), ("_U", X + 1, "west_east_stag")):
                 places = np.meshgrid(np.linspace(40, 50, Y), np.linspace(0, 10, width), indexing="ij")
                 for name, unit, values in zip(("XLAT", "XLONG"), ("degree_north", "degree_east"), places, strict=True):
-                    known = {"MemoryOrder": "XY ", "description": f"{name}, SOUTH IS NEGATIVE", "units": unit, "stagger": suffix[1:]}
+                    known = {
+                        "MemoryOrder": "XY ",
+                        "description": f"{name}, SOUTH IS NEGATIVE",
+                        "units": unit,
+                        "stagger": suffix[1:],
+                    }
                     repeated = np.broadcast_to(values, (24, *values.shape))
-                    add(file, name + suffix, "f4", ("Time", "south_north", dim), repeated, known, chunksizes=(1, Y, width))
+                    add(
+                        file,
+                        name + suffix,
+                        "f4",
+                        ("Time", "south_north", dim),
+                        repeated,
+                        known,
+                        chunksizes=(1, Y, width),
+                    )
             dims = ("Time", "south_north", "west_east")
             coordinates = {"coordinates": "XLONG XLAT XTIME", "MemoryOrder": "XY ", "FieldType": np.int32(104)}
             classes = np.random.default_rng(0).integers(1, 21, (Y, X)).repeat(24).reshape(Y, X, 24).transpose(2, 0, 1)
             add(file, "LU_INDEX", "f4", dims, classes, {**coordinates, "description": "LAND USE CATEGORY", "units": ""})
-            add(file, "LANDMASK", "f4", dims, classes > 16, {**coordinates, "description": "LAND MASK (1 FOR LAND)", "units": ""})
+            add(
+                file,
+                "LANDMASK",
+                "f4",
+                dims,
+                classes > 16,
+                {**coordinates, "description": "LAND MASK (1 FOR LAND)", "units": ""},
+            )
             add(file, "REGION", "f4", dims, 3 * (classes % 3), {"description": "", "units": ""})
             add(file, "IVGTYP", "i4", dims, classes, {"description": "DOMINANT VEGETATION CATEGORY", "units": ""})
-            add(file, "T2", "f4", dims, 280 + waves(24, Y, X, seed=day), {**coordinates, "description": "TEMP at 2 M", "units": "K"})
+            add(
+                file,
+                "T2",
+                "f4",
+                dims,
+                280 + waves(24, Y, X, seed=day),
+                {**coordinates, "description": "TEMP at 2 M", "units": "K"},
+            )
             staggered = {"coordinates": "XLONG_U XLAT_U XTIME", "stagger": "X", "units": "m s-1"}
             add(file, "U10", "f4", ("Time", "south_north", "west_east_stag"), waves(24, Y, X + 1, seed=day), staggered)
 
@@ -228,10 +306,22 @@ def icon(folder: Path) -> None:
             for name, length in {"ncells": cells, "vertices": 3, "height": 5, "bnds": 2}.items():
                 file.createDimension(name, length)
             days = 20200101 + day + np.arange(4) / 4
-            add(file, "time", "f8", ("time",), days, {"units": "day as %Y%m%d.%f", "calendar": "proleptic_gregorian", "axis": "T"})
+            add(
+                file,
+                "time",
+                "f8",
+                ("time",),
+                days,
+                {"units": "day as %Y%m%d.%f", "calendar": "proleptic_gregorian", "axis": "T"},
+            )
             centres = np.random.default_rng(0).uniform(-1.5, 1.5, cells)
             for name, long_name in (("clon", "center longitude"), ("clat", "center latitude")):
-                known = {"units": "radian", "long_name": long_name, "bounds": f"{name}_bnds", "standard_name": long_name[7:]}
+                known = {
+                    "units": "radian",
+                    "long_name": long_name,
+                    "bounds": f"{name}_bnds",
+                    "standard_name": long_name[7:],
+                }
                 add(file, name, "f8", ("ncells",), centres, known)
                 corners = np.stack([centres, centres + 0.01, centres - 0.01], 1)
                 add(file, f"{name}_bnds", "f8", ("ncells", "vertices"), corners)
@@ -242,7 +332,15 @@ def icon(folder: Path) -> None:
             values = 280 + waves(4, 5, cells, seed=day)
             add(file, "temp", "f4", ("time", "height", "ncells"), values, attributes, chunksizes=(1, 5, cells))
             wind = {**attributes, "units": "m s-1"}
-            add(file, "u", "f8", ("time", "height", "ncells"), waves(4, 5, cells, seed=day), wind, chunksizes=(4, 1, cells))
+            add(
+                file,
+                "u",
+                "f8",
+                ("time", "height", "ncells"),
+                waves(4, 5, cells, seed=day),
+                wind,
+                chunksizes=(4, 1, cells),
+            )
 
 
 FOLDERS: dict[str, Callable[[Path], None]] = {

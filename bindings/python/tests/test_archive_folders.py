@@ -1,4 +1,5 @@
-"""The command on folders of weather and climate models: what must be exact is, and nothing is off by more than the bound.
+"""The command on folders of weather and climate models: what must be exact is, and nothing is off by more than the
+bound.
 
 xarray and netCDF4 read both sides. They are asked for what is stored, so nothing is exact by being decoded alike.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -27,7 +29,12 @@ import folders
 from ferrosz.archive.__main__ import main
 from folders import CODED, FOLDERS
 
-RAW: dict[str, Any] = {"mask_and_scale": False, "decode_times": False, "decode_timedelta": False, "decode_coords": False}
+RAW: dict[str, Any] = {
+    "mask_and_scale": False,
+    "decode_times": False,
+    "decode_timedelta": False,
+    "decode_coords": False,
+}
 COMMAND = [sys.executable, "-m", "ferrosz.archive"]
 
 
@@ -108,8 +115,12 @@ def test_a_folder_becomes_an_archive(name: str, made: Callable[[str], Path], tmp
         attributes = {key: variable.getncattr(key) for key in variable.ncattrs()}
         kept = found[each].attrs
         dropped = {"_FillValue", "missing_value"} if each in coded and values.dtype.kind == "f" else set()
-        assert all(key in kept and np.array_equal(kept[key], attributes[key], equal_nan=True) if not isinstance(attributes[key], str)
-                   else kept.get(key) == attributes[key] for key in attributes.keys() - dropped), (each, kept, attributes)
+        assert all(
+            key in kept and np.array_equal(kept[key], attributes[key], equal_nan=True)
+            if not isinstance(attributes[key], str)
+            else kept.get(key) == attributes[key]
+            for key in attributes.keys() - dropped
+        ), (each, kept, attributes)
     assert run("verify", folder, target, "--quiet").returncode == 0
     before = sum(path.stat().st_size for path in folder.iterdir())
     after = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
@@ -146,9 +157,18 @@ def test_chunks_of_a_dimension_need_not_be_alike(tmp_path: Path) -> None:
             times = {"units": "hours since 2000-01-01"}
             folders.add(file, "time", "f8", ("time",), steps * number + np.arange(steps), times, chunksizes=(512,))
             for chunk in (1, 3, 7, 40):
-                folders.add(file, f"aux{chunk}", "f8", ("time",), np.random.default_rng(chunk).random(steps), chunksizes=(chunk,))
+                folders.add(
+                    file,
+                    f"aux{chunk}",
+                    "f8",
+                    ("time",),
+                    np.random.default_rng(chunk).random(steps),
+                    chunksizes=(chunk,),
+                )
                 values = np.random.default_rng(chunk).integers(0, 99, (steps, 48, 64))
-                folders.add(file, f"count{chunk}", "i4", dims, values, {"coordinates": f"aux{chunk}"}, chunksizes=(chunk, 9, 64))
+                folders.add(
+                    file, f"count{chunk}", "i4", dims, values, {"coordinates": f"aux{chunk}"}, chunksizes=(chunk, 9, 64)
+                )
             folders.add(file, "t", "f4", dims, folders.waves(steps, 48, 64, seed=number), chunksizes=(11, 48, 5))
     target = tmp_path / "t.zarr"
     converted(tmp_path, target, "--abs", "0.01")
@@ -195,7 +215,15 @@ def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
         with netCDF4.Dataset(source, "w") as file:
             for dim, length in zip(("time", "y", "x"), packed.shape, strict=True):
                 file.createDimension(dim, length)
-            folders.add(file, "t", kind, ("time", "y", "x"), packed, {"scale_factor": -0.5}, fill_value=packed.dtype.type(missing))
+            folders.add(
+                file,
+                "t",
+                kind,
+                ("time", "y", "x"),
+                packed,
+                {"scale_factor": -0.5},
+                fill_value=packed.dtype.type(missing),
+            )
             folders.add(file, "u", "f4", ("time", "y", "x"), packed)
         converted(source, target, "--abs", "5", "--verify")
         found = xr.open_zarr(target, consolidated=False, **RAW).t
@@ -211,8 +239,11 @@ def test_files_that_are_packed_by_other_numbers_come_back_unpacked(tmp_path: Pat
     converted(folder, target, "--range", "1e-3")
     found, source = xr.open_zarr(target, consolidated=False).t2m, xr.open_mfdataset(sorted(folder.glob("*.nc"))).t2m
     assert found.dtype == source.dtype and np.array_equal(np.isnan(found), np.isnan(source))
-    assert 0 < np.nanmax(np.abs(found - source)) <= found.attrs["ferrosz_bound"] == pytest.approx(
-        1e-3 * float(source.max() - source.min()), rel=1e-9
+    assert (
+        0
+        < np.nanmax(np.abs(found - source))
+        <= found.attrs["ferrosz_bound"]
+        == pytest.approx(1e-3 * float(source.max() - source.min()), rel=1e-9)
     )
 
 
@@ -230,8 +261,18 @@ def test_a_dry_run_says_what_would_be_done(name: str, made: Callable[[str], Path
     expected = {
         "cmip6": {"time_bnds": "bounds", "lat": "coordinate", "depth": "coordinate"},
         "nemo": {"nav_lat": "coordinate", "time_centered": "time", "deptht_bounds": "bounds", "zos": "small"},
-        "ukmo": {"air_temperature_status": "flags", "rotated_latitude_longitude": "grid mapping", "latitude": "coordinate"},
-        "wrf": {"LU_INDEX": "classes", "LANDMASK": "classes", "REGION": "few values", "XLAT_U": "coordinate", "Times": "text"},
+        "ukmo": {
+            "air_temperature_status": "flags",
+            "rotated_latitude_longitude": "grid mapping",
+            "latitude": "coordinate",
+        },
+        "wrf": {
+            "LU_INDEX": "classes",
+            "LANDMASK": "classes",
+            "REGION": "few values",
+            "XLAT_U": "coordinate",
+            "Times": "text",
+        },
         "icon": {"clon": "coordinate", "clat_bnds": "bounds"},
     }.get(name, {})
     assert {name: why[name] for name in expected} == expected
@@ -299,12 +340,21 @@ def test_files_that_do_not_belong_together_are_refused(made: Callable[[str], Pat
     cases: dict[str, tuple[Callable[[xr.Dataset], xr.Dataset], str]] = {
         "lacks": (lambda data: data.drop_vars("tos"), "tos_Omon_2002.nc has other variables than .*: no tos"),
         "more": (lambda data: data.assign(sos=data.tos), "has other variables than .*2001.nc: sos"),
-        "dims": (lambda data: data.assign(tos=data.tos.isel(lev=0, drop=True)), "variable tos is float32 .* in .*2002.nc"),
+        "dims": (
+            lambda data: data.assign(tos=data.tos.isel(lev=0, drop=True)),
+            "variable tos is float32 .* in .*2002.nc",
+        ),
         "dtype": (lambda data: data.assign(tos=data.tos.astype("f8")), "variable tos is float64"),
-        "units": (lambda data: data.assign(tos=data.tos.assign_attrs(units="K")), "tos has the units 'K' in .*2002.nc, and 'degC'"),
+        "units": (
+            lambda data: data.assign(tos=data.tos.assign_attrs(units="K")),
+            "tos has the units 'K' in .*2002.nc, and 'degC'",
+        ),
         "grid": (lambda data: data.assign_coords(lat=data.lat + 1), "the coordinate lat in .*2002.nc is not that in"),
         "calendar": (with_time(calendar="360_day"), "times in .*2002.nc are of the calendar 360_day"),
-        "twice": (with_time(units="days since 2000-01-01"), "time 2001-01-16 12:00:00 is there twice, in .*2001.nc and in .*2002.nc; 12"),
+        "twice": (
+            with_time(units="days since 2000-01-01"),
+            "time 2001-01-16 12:00:00 is there twice, in .*2001.nc and in .*2002.nc; 12",
+        ),
         "overlap": (with_time(units="days since 2000-01-12"), "not in the order of time"),
     }
     for name, (change, message) in cases.items():
@@ -365,7 +415,9 @@ def test_times_since_other_days_are_put_together(made: Callable[[str], Path], tm
 
 def test_what_files_do_not_agree_on_is_named(made: Callable[[str], Path], tmp_path: Path) -> None:
     shown = call("convert", made("ukmo"), tmp_path / "t.zarr", "--abs", "0.1", "--dry-run").stderr
-    assert re.search(r"note: forecast_reference_time is not the same in all files: the archive has that of .*run_0.nc", shown)
+    assert re.search(
+        r"note: forecast_reference_time is not the same in all files: the archive has that of .*run_0.nc", shown
+    )
 
 
 def test_values_that_are_lossy_already_are_named(made: Callable[[str], Path], tmp_path: Path) -> None:
@@ -395,6 +447,40 @@ def test_ctrl_c(workers: list[str], tmp_path: Path) -> None:
     assert 5 <= kept < 200
     found = run("convert", source, tmp_path / "t.zarr", *settings, "--quiet")
     assert found.returncode == 0 and f"{200 - kept} shards written, {kept} were there" in found.stdout
+
+
+def test_a_disk_that_is_full(made: Callable[[str], Path], tmp_path: Path) -> None:
+    """Status 3, as the same command goes on when there is room."""
+    arguments = ["convert", made("nemo"), tmp_path / "t.zarr", "--abs", "1e-4", "--quiet"]
+    limit = (30_000, 30_000)
+    command = [*COMMAND, *map(str, arguments)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert found.returncode == 3 and "Traceback" not in found.stderr, found.stderr
+    assert "File too large" in found.stderr.splitlines()[-1]
+    assert run(*arguments).returncode == 0
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "1"]])
+def test_values_that_cannot_be_read(workers: list[str], made: Callable[[str], Path], tmp_path: Path) -> None:
+    """A file that can be opened, and has damage in a chunk: the message has its name."""
+    folder = copy_of(made("era5_of_the_new_store"), tmp_path / "folder")
+    last = folder / "02.nc"
+    whole = bytearray(last.read_bytes())
+    middle = len(whole) // 2
+    whole[middle : middle + 1000] = bytes(1000)
+    last.write_bytes(whole)
+    found = run("convert", folder, tmp_path / "t.zarr", "--range", "1e-3", *workers)
+    assert found.returncode == 2, found.stderr
+    assert f"source: t2m cannot be read from {last}" in found.stderr.splitlines()[-1]
+
+
+def test_a_source_without_measured_variables(tmp_path: Path) -> None:
+    xr.Dataset({"t": (("y", "x"), np.zeros((5, 5))), "n": (("x",), np.arange(5))}).to_netcdf(tmp_path / "few.nc")
+    found = call("convert", tmp_path / "few.nc", tmp_path / "t.zarr", "--abs", "1")
+    assert found.returncode == 2 and "All would be exact: t (small), n (integers)" in found.stderr
+    assert call("convert", tmp_path / "few.nc", tmp_path / "t.zarr", "--abs", "1", "--variable", "t").returncode == 0
 
 
 def test_a_target_that_cannot_be_written(made: Callable[[str], Path], tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Archives: files of NetCDF and Zarr groups of any size become a Zarr v3 group with shards of ferrosz.
 
-`convert` makes two passes over the source, on the workers of a Dask cluster: the first finds the range of each variable,
-from which its bound follows; the second writes shards, each by one call. It can be killed at any time and run again.
-`plan` says what it would do, and `verify` compares the archive with its source. In a shell: `python -m ferrosz.archive`.
+`convert` makes two passes over the source, on the workers of a Dask cluster: the first finds the range of each
+variable, from which its bound follows; the second writes shards, each by one call. It can be killed at any time and run
+again. `plan` says what it would do, and `verify` compares the archive with its source. In a shell: `python -m
+ferrosz.archive`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ try:
     import zarr as _zarr
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', or the packages xarray, "
-        "zarr, distributed and netCDF4",
+        f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', "
+        "or the packages xarray, zarr, distributed and netCDF4",
         name=error.name,
     ) from error
 

@@ -62,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     shape: dict[str, Any] = {"epilog": STATUSES, "formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = argparse.ArgumentParser(prog="python -m ferrosz.archive", description=about, **shape)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    converting = commands.add_parser("convert", help="convert NetCDF files or a Zarr group; resumes an interrupted run", **shape)
+    converting = commands.add_parser(
+        "convert", help="convert NetCDF files or a Zarr group; resumes an interrupted run", **shape
+    )
     converting.set_defaults(run=_convert)
     for bound in ("range", "abs", "max", "pwrel"):
         converting.add_argument(f"--{bound}", type=float, metavar="NUMBER", help=f"the bound `{bound}`")
@@ -71,9 +73,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     converting.add_argument("--preset", help="small, balanced or fast")
     for lengths in ("chunks", "shards"):
-        converting.add_argument(f"--{lengths}", type=_lengths, metavar="DIMENSION=LENGTH,...", help=f"the shape of {lengths}")
+        converting.add_argument(
+            f"--{lengths}", type=_lengths, metavar="DIMENSION=LENGTH,...", help=f"the shape of {lengths}"
+        )
     converting.add_argument("--verify", action="store_true", help="compare each shard with the source after writing it")
-    converting.add_argument("--dry-run", action="store_true", help="show what would be done, and about how long it would be")
+    converting.add_argument(
+        "--dry-run", action="store_true", help="show what would be done, and about how long it would be"
+    )
     verifying = commands.add_parser("verify", help="compare an archive with its source", **shape)
     verifying.set_defaults(run=_verify)
     for command in (converting, verifying):
@@ -89,7 +95,10 @@ def _parser() -> argparse.ArgumentParser:
 def _convert(given: argparse.Namespace, client: Any) -> int:
     settings: dict[str, Any] = {
         "variables": dict(given.variable) if given.variable else None,
-        **{name: getattr(given, name) for name in ("range", "abs", "max", "pwrel", "preset", "chunks", "shards", "dimension")},
+        **{
+            name: getattr(given, name)
+            for name in ("range", "abs", "max", "pwrel", "preset", "chunks", "shards", "dimension")
+        },
         "note": _note,
     }
     source = _source(given)
@@ -122,9 +131,11 @@ def _line_of_variable(name: str, done: Variable) -> str:
     kept = f", {done.shards_kept} were there" if done.shards_kept else ""
     error = "" if done.largest_error is None else f", largest error {done.largest_error:.4g}"
     return (
-        f"{name}: values of {done.array_bytes / 1e6:.1f} MB in {done.stored_bytes / 1e6:.1f} MB, ratio {done.ratio:.2f}; "
+        f"{name}: values of {done.array_bytes / 1e6:.1f} MB in {done.stored_bytes / 1e6:.1f} MB, "
+        f"ratio {done.ratio:.2f}; "
         f"bound {done.bound:.4g}{error}; {done.shards_written} shards written{kept}; "
-        f"chunks {_product(done.chunks)}, shards {_product(done.shards)}, source read {done.times_read:.1f} times a pass"
+        f"chunks {_product(done.chunks)}, shards {_product(done.shards)}, "
+        f"source read {done.times_read:.1f} times a pass"
     )
 
 
@@ -139,8 +150,8 @@ def _line_of_verified(name: str, found: Verified) -> str:
     judgement = "bound kept" if found else "bound kept: NO"
     return (
         f"{name}: {judgement}; bound {found.bound:.4g}, largest error {found.largest_error:.4g}; "
-        f"{found.elements} values, {found.over} over the bound, {found.missing} missing, {found.changed} of these changed; "
-        f"{len(found.faults)} shards damaged"
+        f"{found.elements} values, {found.over} over the bound, "
+        f"{found.missing} missing, {found.changed} of these changed; {len(found.faults)} shards damaged"
     )
 
 

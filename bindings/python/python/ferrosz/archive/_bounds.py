@@ -18,7 +18,8 @@ from ._field import Field, Part
 
 @dataclass(frozen=True)
 class Extremes:
-    """Of a box of a field: its least and greatest value that counts, if there is one, and what looks like a fill value."""
+    """Of a box of a field: its least and greatest value that counts, if there is one, and what looks like a fill
+    value."""
 
     low: float
     high: float
@@ -73,7 +74,11 @@ def _scale(field: Field) -> Fraction:
 
 
 def codec_of(
-    field: Field, chunks: tuple[int, ...], bound: Mapping[str, float], extremes: tuple[float, float], options: Mapping[str, Any]
+    field: Field,
+    chunks: tuple[int, ...],
+    bound: Mapping[str, float],
+    extremes: tuple[float, float],
+    options: Mapping[str, Any],
 ) -> FerroszCodec:
     """The codec of a field: its absolute bound, and what a preset chooses for chunks of this shape."""
     if field.step is not None:
@@ -87,11 +92,12 @@ def codec_of(
 
 
 def packed_limits(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> tuple[int, int]:
-    """The bound of packed integers for their codec, in steps, and by how many steps they are moved before they are coded.
+    """The bound of packed integers for their codec, in steps, and by how many steps they are moved before they are
+    coded.
 
-    The bound is rounded down: with 0 they stay exact. A value beside that of missing elements could become it, and so be
-    missing: ERA5 packs into -32766 to 32767, with -32767 for what is missing. Where values come so near, they are moved
-    away, by a half of the bound, and the other half is for the codec.
+    The bound is rounded down: with 0 they stay exact. A value beside that of missing elements could become it, and so
+    be missing: ERA5 packs into -32766 to 32767, with -32767 for what is missing. Where values come so near, they are
+    moved away, by a half of the bound, and the other half is for the codec.
     """
     steps = _steps_of(field, bound, extremes)
     is_near = any(extremes[0] - steps <= value <= extremes[1] + steps for value in field.missing)

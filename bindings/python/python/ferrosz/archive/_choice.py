@@ -43,7 +43,8 @@ class Choice:
 
     @property
     def needs_extremes(self) -> bool:
-        """Whether there is a first pass: for the bound, or to see how near packed values come to that of missing ones."""
+        """Whether there is a first pass: for the bound, or to see how near packed values come to that of missing
+        ones."""
         return self.is_relative or bool(self.field.missing)
 
     @property
@@ -84,7 +85,9 @@ def settings_of(source: Source, variables: Variables) -> dict[str, Mapping[str, 
         names = [name for name in source.names if why_exact(source, name) is None]
         if not names:
             raise ArgumentError(
-                f"source: no measured variable has {FEWEST_ELEMENTS} elements: name some, or see with --dry-run why each is exact"
+                f"source: no measured variable has {FEWEST_ELEMENTS} elements. All would be exact: "
+                + ", ".join(f"{name} ({why_exact(source, name)})" for name in source.names)
+                + ". Name those that are to be coded"
             )
         return {name: {} for name in names}
     return {name: {} for name in ([variables] if isinstance(variables, str) else variables)}
@@ -152,10 +155,14 @@ def _coded(source: Source, name: str, can_be_packed: bool) -> Field:
         raise ArgumentError(f"variables: {name} is the coordinate of its dimension, and stays exact")
     field = (source.packed(name) if can_be_packed else None) or source.unpacked(name)
     if not (field.dtype.kind == "f" or field.step is not None) or not field.shape or not field.size:
-        raise ArgumentError(f"variables: {name} is {field.dtype} {field.shape}; only arrays of floating-point numbers are coded")
+        raise ArgumentError(
+            f"variables: {name} is {field.dtype} {field.shape}; only arrays of floating-point numbers are coded"
+        )
     kinds = {piece.dtype.newbyteorder("=") for piece in field.pieces}
     if len(kinds) > 1:
-        raise ArgumentError(f"source: {name} has values of several types when it is unpacked: {sorted(map(str, kinds))}")
+        raise ArgumentError(
+            f"source: {name} has values of several types when it is unpacked: {sorted(map(str, kinds))}"
+        )
     return field
 
 

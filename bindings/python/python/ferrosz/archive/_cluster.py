@@ -25,7 +25,8 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 def _local_cluster(workers: int) -> LocalCluster:
-    """Processes that Ctrl-C does not reach, though a terminal sends it to them, too: this process ends them in order."""
+    """Processes that Ctrl-C does not reach, though a terminal sends it to them, too: this process ends them in
+    order."""
     # It would let the signal through again when it starts.
     resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -73,8 +73,8 @@ def _counts(values: Any, missing: tuple[int, ...]) -> Any:
 
 
 def _number_over(original: Any, found: Any, errors: Any, limit: float | None, share: float) -> int:
-    """How many errors are over the limit, or over a share of each value. Differences and limits are rounded, so those that are
-    close are computed exactly."""
+    """How many errors are over the limit, or over a share of each value. Differences and limits are rounded, so those
+    that are close are computed exactly."""
     limits = limit if limit is not None else share * np.abs(original.astype("f8"))
     is_over = errors > limits * (1 + CLOSE)
     close = np.flatnonzero((errors > limits * (1 - CLOSE)) & ~is_over).tolist()

@@ -14,7 +14,15 @@ import zarr
 
 from .. import cf
 from . import _record
-from ._bounds import bound_of, codec_of, extremes_of_part, extremes_together, margin_of, unpacked_extremes, valid_range_of
+from ._bounds import (
+    bound_of,
+    codec_of,
+    extremes_of_part,
+    extremes_together,
+    margin_of,
+    unpacked_extremes,
+    valid_range_of,
+)
 from ._choice import Choice, choose
 from ._copy import copy
 from ._field import Field
@@ -73,7 +81,8 @@ def convert(
     branch: str = "main",
     batch: int = 256,
 ) -> dict[str, Variable]:
-    """Converts files of NetCDF or a Zarr group to a Zarr v3 group with shards of ferrosz, on the workers of a Dask cluster.
+    """Converts files of NetCDF or a Zarr group to a Zarr v3 group with shards of ferrosz, on the workers of a Dask
+    cluster.
 
     source
         A NetCDF file, a folder of them, a pattern such as `"era5/*.nc"`, or a list, one behind the other along one
@@ -88,12 +97,13 @@ def convert(
         The bound of variables without one of their own: `range` times max - min of the *whole* variable, which a first
         pass over the source finds; absolute; `max` times the largest magnitude; or `pwrel` times each value.
     fill
-        Values of missing elements, beside those of the attributes `_FillValue` and `missing_value`; of packed variables,
-        which it makes unpacked ones, in their units. All of them become NaN. Without it, values that look so in the first
-        pass are an error, as they would spoil the range; `[]` says that they are values like others.
+        Values of missing elements, beside those of the attributes `_FillValue` and `missing_value`; of packed
+        variables, which it makes unpacked ones, in their units. All of them become NaN. Without it, values that look so
+        in the first pass are an error, as they would spoil the range; `[]` says that they are values like others.
     chunks, shards
-        Lengths by the names of dimensions; those that are not named, and -1, are whole. By default shards are made of what
-        the source has as chunks, up to 128 MiB, so that little of it is read twice, and cut into chunks of at most 4 MiB.
+        Lengths by the names of dimensions; those that are not named, and -1, are whole. By default shards are made of
+        what the source has as chunks, up to 128 MiB, so that little of it is read twice, and cut into chunks of at most
+        4 MiB.
     dimension
         The dimension along which files follow each other, if it is not the only one with other coordinates in each.
     client
@@ -103,17 +113,17 @@ def convert(
     progress
         Is called with what is done, how much of it, and of how much.
     note
-        Is called with what is worth knowing of the source: gaps in time, variables that files do not agree on, values that
-        are lossy already. By default these are warnings of Python.
+        Is called with what is worth knowing of the source: gaps in time, variables that files do not agree on, values
+        that are lossy already. By default these are warnings of Python.
     branch, batch
         Of a repository of Icechunk: the branch, and after how many shards there is a commit.
 
-    A run that was interrupted, in whatever way, is resumed by the same call. Shards that are there are decoded; those that
-    are damaged are written again. So the same call on a complete archive checks it, and repairs it. The bytes of shards
-    depend neither on workers nor on interruptions.
+    A run that was interrupted, in whatever way, is resumed by the same call. Shards that are there are decoded; those
+    that are damaged are written again. So the same call on a complete archive checks it, and repairs it. The bytes of
+    shards depend neither on workers nor on interruptions.
 
-    Raises `ArgumentError`, among others if the target was begun with other settings or from other files, and with `verify`
-    `DamagedStream`.
+    Raises `ArgumentError`, among others if the target was begun with other settings or from other files, and with
+    `verify` `DamagedStream`.
 
     >>> import tempfile, xarray
     >>> field = np.sin(np.arange(300000, dtype="float32") / 1000).reshape(30, 100, 100)
@@ -242,7 +252,9 @@ def _write_shards(
                     done.shards_written += written.is_new
                     done.shards_kept += not written.is_new
                     if written.largest_error is not None:
-                        done.largest_error = max(done.largest_error or 0.0, written.largest_error * float(field.step or 1))
+                        done.largest_error = max(
+                            done.largest_error or 0.0, written.largest_error * float(field.step or 1)
+                        )
                     if written.is_new:
                         writers.append(used)
             session.take(writers)

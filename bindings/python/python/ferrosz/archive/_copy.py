@@ -16,7 +16,17 @@ from ._layout import SHARD_BYTES, layout_of
 from ._source import Source
 
 # What a variable of a dataset of xarray keeps, of how it was stored: xarray moved these there from its attributes.
-KEPT = ("_FillValue", "missing_value", "scale_factor", "add_offset", "dtype", "units", "calendar", "_Unsigned", *REFERENCES)
+KEPT = (
+    "_FillValue",
+    "missing_value",
+    "scale_factor",
+    "add_offset",
+    "dtype",
+    "units",
+    "calendar",
+    "_Unsigned",
+    *REFERENCES,
+)
 
 
 def copy(source: Source, names: Iterable[str], store: Any, attributes: Mapping[str, Any]) -> None:

@@ -12,7 +12,15 @@ import xarray as xr
 from .. import ArgumentError
 
 # Attributes that name other variables.
-REFERENCES = ("bounds", "climatology", "coordinates", "formula_terms", "grid_mapping", "cell_measures", "ancillary_variables")
+REFERENCES = (
+    "bounds",
+    "climatology",
+    "coordinates",
+    "formula_terms",
+    "grid_mapping",
+    "cell_measures",
+    "ancillary_variables",
+)
 
 Box = tuple[slice, ...]
 
@@ -58,7 +66,7 @@ class Field:
     axis: int
     # Values that become NaN.
     fill: tuple[float, ...] = ()
-    # Of packed integers: the difference of two that follow each other, what 0 stands for, and values of missing elements.
+    # Of packed integers: the difference of neighbours, what 0 stands for, and the value of missing elements.
     step: Fraction | None = None
     offset: Fraction = Fraction(0)
     missing: tuple[int, ...] = ()
@@ -97,12 +105,17 @@ class Field:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """Its attributes for the target, without those of an earlier compression. Of unpacked values none is of packed ones."""
+        """Its attributes for the target, without those of an earlier compression. Of unpacked values none is of packed
+        ones."""
         first = self.pieces[0]
         found = {**first.attrs, **{name: first.encoding[name] for name in REFERENCES if name in first.encoding}}
         dropped = set() if self.step is not None else {"_FillValue", "missing_value"}
         dropped |= {"valid_range", "valid_min", "valid_max"} if self.was_packed else set()
-        kept = {name: _of_json(value) for name, value in found.items() if name not in dropped and not name.startswith("ferrosz_")}
+        kept = {
+            name: _of_json(value)
+            for name, value in found.items()
+            if name not in dropped and not name.startswith("ferrosz_")
+        }
         if "ferrosz_bound" in found:
             kept["ferrosz_source_bound"] = _of_json(found["ferrosz_bound"])
         return kept

@@ -1,4 +1,5 @@
-"""What `convert` would do, without doing it: which variables are coded, which are exact, and about how long each will be."""
+"""What `convert` would do, without doing it: which variables are coded, which are exact, and about how long each will
+be."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def plan(
 ) -> dict[str, Planned]:
     """What `convert` would do with these arguments. Nothing is written, and of each variable samples are read.
 
-    Sizes and, with `range` and `max`, bounds are those of the samples: the first pass of `convert` finds those of all values.
+    Sizes and, with `range` and `max`, bounds are those of the samples: the first pass of `convert` finds those of all
+    values.
 
     >>> import xarray
     >>> field = np.sin(np.arange(300000, dtype="float32") / 1000).reshape(30, 100, 100)
@@ -73,9 +75,7 @@ def plan(
     defaults = {name: value for name, value in settings.items() if value is not None}
     with closing(open_source(source, dimension, note or warnings.warn)) as opened:
         choices = {choice.field.name: choice for choice in choose(opened, variables, defaults, chunks, shards)}
-        return {
-            name: _coded(choices[name]) if name in choices else _exact(opened, name) for name in opened.names
-        }
+        return {name: _coded(choices[name]) if name in choices else _exact(opened, name) for name in opened.names}
 
 
 def _coded(choice: Choice) -> Planned:

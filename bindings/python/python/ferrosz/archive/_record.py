@@ -62,9 +62,8 @@ def begin(target: Target, settings: dict[str, Any]) -> Record:
                 raise ArgumentError("target: this Zarr group has arrays, and is no archive that this function has made")
             group.attrs[ATTRIBUTE] = Record({"settings": settings}).attribute()
         record = _record_of(group)
-    other = [
-        f"{name} is {there!r} there and {here!r} here" for name, there, here in _differences(record.settings, settings, "")
-    ]
+    differences = _differences(record.settings, settings, "")
+    other = [f"{name} is {there!r} there and {here!r} here" for name, there, here in differences]
     if other:
         raise ArgumentError(f"target: this archive was begun with other settings: {'; '.join(other)}")
     return record

@@ -20,13 +20,13 @@ NAMED_BY = {
 
 PLACES = re.compile(r"degrees?_?(north|east|[NE])$", re.IGNORECASE)
 COORDINATES = re.compile(
-    r"(lat|lon|latitude|longitude|clat|clon|elat|elon|vlat|vlon|nav_lat|nav_lon|(xlat|xlong)(_[a-z]+)?|(glam|gphi)[tuvf])$",
+    r"([cev]?(lat|lon)|latitude|longitude|nav_lat|nav_lon|(xlat|xlong)(_[a-z]+)?|(glam|gphi)[tuvf])$",
     re.IGNORECASE,
 )
 BOUNDS = re.compile(r"(_bnds|_bounds|_vertices)$")
 CLASSES = re.compile(
-    r"\b(categor(y|ies)|class(es)?|type of (soil|vegetation)|(soil|vegetation|surface|cloud|precipitation) type|land.?use"
-    r"|land.?sea mask|land mask|index of)\b|\bmask\b",
+    r"\b(categor(y|ies)|class(es)?|mask|land.?use|type of (soil|vegetation)"
+    r"|(soil|vegetation|surface|cloud|precipitation) type)\b",
     re.IGNORECASE,
 )
 CLASS_NAMES = ("area_type", "land_cover_lccs", "soil_type", "surface_type", "region", "thunderstorm_probability_class")
@@ -52,7 +52,13 @@ def _own_role(name: str, variable: xr.Variable, coordinates: frozenset[str]) -> 
     units = str(known.get("units", ""))
     texts = " ".join(str(known.get(key, "")) for key in ("long_name", "description"))
     standard = str(known.get("standard_name", ""))
-    if variable.dims == (name,) or name in coordinates or "axis" in known or PLACES.match(units) or COORDINATES.match(name):
+    if (
+        variable.dims == (name,)
+        or name in coordinates
+        or "axis" in known
+        or PLACES.match(units)
+        or COORDINATES.match(name)
+    ):
         return "coordinate"
     if " since " in units or "calendar" in known or variable.dtype.kind in "mM":
         return "time"

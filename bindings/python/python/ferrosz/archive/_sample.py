@@ -24,7 +24,9 @@ def sample(field: Field, shape: tuple[int, ...]) -> list[Any]:
     number = min(BOXES, total) if field.size else 0
     places = [np.unravel_index((2 * each + 1) * total // (2 * number), counts) for each in range(number)]
     return [
-        field[tuple(slice(int(place) * part, (int(place) + 1) * part) for place, part in zip(corner, shape, strict=True))]
+        field[
+            tuple(slice(int(place) * part, (int(place) + 1) * part) for place, part in zip(corner, shape, strict=True))
+        ]
         for corner in places
     ]
 

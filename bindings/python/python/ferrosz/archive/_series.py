@@ -74,6 +74,12 @@ def along_one_dimension(
 
 def positions_of(file: File, along: str) -> Positions | None:
     """By the coordinate of a dimension, or by times along it where it has none; None if there are no such."""
+    if along not in file.positions:
+        file.positions[along] = _found_positions(file, along)
+    return file.positions[along]
+
+
+def _found_positions(file: File, along: str) -> Positions | None:
     candidates = [name for name, variable in file.variables.items() if variable.dims == (along,)]
     counted = [name for name in candidates if " since " in str(file.variables[name].attrs.get("units", ""))]
     texts = [name for name in candidates if file.variables[name].dtype.kind in "SU"]
@@ -121,8 +127,8 @@ def _dates_of_icon(values: Any) -> Any:
 
 
 def _dimension_of(files: Sequence[File]) -> str:
-    """The dimension along which files follow each other: the one whose coordinate is not the same in all, of several the one
-    with times. Where no coordinate differs, the one that can be made longer."""
+    """The dimension along which files follow each other: the one whose coordinate is not the same in all, of several
+    the one with times. Where no coordinate differs, the one that can be made longer."""
     dims = list(dict.fromkeys(str(dim) for variable in files[0].variables.values() for dim in variable.dims))
     found = [dim for dim in dims if _differs(files, dim)]
     times = [dim for dim in found if (first := positions_of(files[0], dim)) is not None and first.calendar is not None]
@@ -131,13 +137,17 @@ def _dimension_of(files: Sequence[File]) -> str:
     if not found:
         found = sorted(frozenset.intersection(*(file.unlimited for file in files)))
     if len(found) != 1:
-        raise ArgumentError(f"dimension: name the one along which files follow each other; coordinates that differ: {found}")
+        raise ArgumentError(
+            f"dimension: name the one along which files follow each other; coordinates that differ: {found}"
+        )
     return found[0]
 
 
 def _differs(files: Sequence[File], dim: str) -> bool:
     first, *others = (positions_of(file, dim) for file in files)
-    return first is not None and any(each is not None and not np.array_equal(each.numbers, first.numbers) for each in others)
+    return first is not None and any(
+        each is not None and not np.array_equal(each.numbers, first.numbers) for each in others
+    )
 
 
 def _check_coordinates(files: Sequence[File], along: str) -> None:
@@ -187,7 +197,9 @@ def _check_order(files: Sequence[File], positions: Sequence[Positions], along: s
     if twice.size:
         places = [_place(files, positions, int(at)) for at in np.flatnonzero(numbers == twice[0])[:2]]
         more = f"; {twice.size} in all" if twice.size > 1 else ""
-        raise ArgumentError(f"source: {along} {places[0][1]} is there twice, in {places[0][0]} and in {places[1][0]}{more}")
+        raise ArgumentError(
+            f"source: {along} {places[0][1]} is there twice, in {places[0][0]} and in {places[1][0]}{more}"
+        )
     at = int(np.flatnonzero(steps * wanted <= 0)[0])
     (file, before), (other, behind) = _place(files, positions, at), _place(files, positions, at + 1)
     raise ArgumentError(

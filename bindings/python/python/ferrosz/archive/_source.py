@@ -15,7 +15,7 @@ from .. import ArgumentError
 from ._field import Field, unpacked
 from ._paths import identity_of, paths_of
 from ._roles import roles_of
-from ._series import along_one_dimension, same_values
+from ._series import Positions, along_one_dimension, same_values
 from ._stored import packed_alike, stored_alike
 
 Note = Callable[[str], object]
@@ -38,6 +38,8 @@ class File:
     variables: Mapping[str, xr.Variable]
     attributes: Mapping[str, Any]
     unlimited: frozenset[str] = frozenset()
+    # What was read of its coordinates.
+    positions: dict[str, Positions | None] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ class Source:
     def _parents(self, name: str) -> list[xr.Variable]:
         """In each file the variable whose units a variable has: bounds have those of their coordinate."""
         first = self.files[0].variables
-        named = (parent for parent in first if name in (first[parent].attrs.get(key) for key in ("bounds", "climatology")))
+        named = (
+            parent for parent in first if name in (first[parent].attrs.get(key) for key in ("bounds", "climatology"))
+        )
         parent = next(named, name)
         return [file.variables[parent] for file in self.files]
 
@@ -101,7 +105,8 @@ class Source:
 
 
 def open_source(source: Any, dimension: str | None, note: Note = lambda text: None) -> Source:
-    """Opens a dataset of xarray, a Zarr group, a NetCDF file, a folder of them, a pattern such as `era5/*.nc`, or a list.
+    """Opens a dataset of xarray, a Zarr group, a NetCDF file, a folder of them, a pattern such as `era5/*.nc`, or a
+    list.
 
     What is worth knowing of the source, and no error, is said to `note`.
     """
@@ -152,7 +157,10 @@ def _in_order(source: Source, dimension: str | None, is_list: bool, note: Note) 
 def _check_names(files: Sequence[File]) -> None:
     first = files[0]
     for file in files[1:]:
-        lacking, more = sorted(first.variables.keys() - file.variables.keys()), sorted(file.variables.keys() - first.variables.keys())
+        lacking, more = (
+            sorted(first.variables.keys() - file.variables.keys()),
+            sorted(file.variables.keys() - first.variables.keys()),
+        )
         if lacking or more:
             found = [f"no {', '.join(lacking)}"] * bool(lacking) + [", ".join(more)] * bool(more)
             raise ArgumentError(
@@ -189,7 +197,10 @@ def _note_if_different(name: str, files: Sequence[File], note: Note) -> None:
     others = [file.name for file in files[1:] if not _same(first, file.variables[name])]
     if others:
         more = f" and {len(others) - 1} others" if len(others) > 1 else ""
-        note(f"{name} is not the same in all files: the archive has that of {files[0].name}, not that of {others[0]}{more}")
+        note(
+            f"{name} is not the same in all files: the archive has that of {files[0].name}, "
+            f"not that of {others[0]}{more}"
+        )
 
 
 def _same(one: xr.Variable, other: xr.Variable) -> bool:

@@ -21,12 +21,23 @@ PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsign
 # Of packed integers, those that ferrosz compresses.
 PACKED = ("int16", "uint16", "int32", "uint32")
 
-SECONDS = {"day": 86400, "hour": 3600, "hr": 3600, "minute": 60, "min": 60, "second": 1, "sec": 1, "d": 86400, "h": 3600, "s": 1}
+SECONDS = {
+    "day": 86400,
+    "hour": 3600,
+    "hr": 3600,
+    "minute": 60,
+    "min": 60,
+    "second": 1,
+    "sec": 1,
+    "d": 86400,
+    "h": 3600,
+    "s": 1,
+}
 
 
 def stored_alike(pieces: Field, parents: Sequence[xr.Variable]) -> Field:
-    """The pieces as they are, if all files mean the same by the same numbers. Otherwise times as the first file counts them,
-    and other variables unpacked."""
+    """The pieces as they are, if all files mean the same by the same numbers. Otherwise times as the first file counts
+    them, and other variables unpacked."""
     if len(pieces.pieces) == 1:
         return pieces
     kinds = {piece.dtype for piece in pieces.pieces}
@@ -39,15 +50,22 @@ def stored_alike(pieces: Field, parents: Sequence[xr.Variable]) -> Field:
 
 
 def packed_alike(pieces: Field) -> Field | None:
-    """The pieces as packed integers, if all files have packed them by the same numbers, and ferrosz compresses their type."""
+    """The pieces as packed integers, if all files have packed them by the same numbers, and ferrosz compresses their
+    type."""
     first = pieces.pieces[0]
     known = first.attrs
-    if not ("scale_factor" in known or "add_offset" in known) or "_Unsigned" in known or pieces.dtype.name not in PACKED:
+    if (
+        not ("scale_factor" in known or "add_offset" in known)
+        or "_Unsigned" in known
+        or pieces.dtype.name not in PACKED
+    ):
         return None
     missing = {int(value) for key in ("_FillValue", "missing_value") if key in known for value in np.ravel(known[key])}
     if len({_packing_of(piece) for piece in pieces.pieces}) > 1 or len(missing) > 1:
         return None
-    scale, offset = (float(np.ravel(known.get(key, default))[0]) for key, default in (("scale_factor", 1), ("add_offset", 0)))
+    scale, offset = (
+        float(np.ravel(known.get(key, default))[0]) for key, default in (("scale_factor", 1), ("add_offset", 0))
+    )
     if not (np.isfinite(scale) and np.isfinite(offset) and scale):
         return None
     return replace(pieces, step=abs(Fraction(scale)), offset=Fraction(offset), missing=tuple(missing))
@@ -94,5 +112,7 @@ def _seconds_of(name: str, units: str) -> int:
     unit = re.split(r"\s+since\s+", units)[0].strip().lower()
     found = SECONDS.get(unit) or SECONDS.get(unit.removesuffix("s"))
     if found is None:
-        raise ArgumentError(f"source: {name} counts {units!r} in one file, and otherwise in another, which cannot be put together")
+        raise ArgumentError(
+            f"source: {name} counts {units!r} in one file, and otherwise in another, which cannot be put together"
+        )
     return found

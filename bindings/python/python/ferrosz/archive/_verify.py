@@ -50,7 +50,8 @@ def verify(
     """Reads every shard of an archive as its users do, and compares it with the source that it was made of.
 
     Errors are computed by NumPy in this package, in exact arithmetic where they are close to the bound; nothing of the
-    compressor is asked. Arguments are those of `convert`. A result is true if its variable is sound and keeps its bound.
+    compressor is asked. Arguments are those of `convert`. A result is true if its variable is sound and keeps its
+    bound.
 
     >>> import tempfile, xarray
     >>> source = xarray.Dataset({"t": ("x", np.sin(np.arange(100000) / 1000))})
@@ -66,7 +67,9 @@ def verify(
         raise ArgumentError("target: this archive is not complete: call `convert` once more")
     with closing(open_source(source, dimension)) as opened:
         if opened.identity != record.settings["source"]:
-            raise ArgumentError(f"source: the archive was made of {record.settings['source']}, and this is {opened.identity}")
+            raise ArgumentError(
+                f"source: the archive was made of {record.settings['source']}, and this is {opened.identity}"
+            )
         fields = {name: _recorded(opened, name, settings) for name, settings in record.settings["variables"].items()}
         store = place.reading()
         return {name: _verify_shards(field, store, record, client, progress) for name, field in fields.items()}

@@ -394,7 +394,8 @@ def test_which_variables_are_coded() -> None:
         "edges": xr.Variable(("y", "x"), large),
         "few": xr.Variable(("y",), large[0]),
         "soil": xr.Variable(("y", "x"), whole % 13),
-        "type": xr.Variable(("y", "x"), large, {"long_name": "soil type"}),
+        "type": xr.Variable(("y", "x"), whole % 99, {"long_name": "soil type"}),
+        "thick": xr.Variable(("y", "x"), large, {"long_name": "thickness of ice in categories"}),
         "flag": xr.Variable(("y", "x"), large.astype("int32")),
     }
     dataset = xr.Dataset(variables, coords={"y": ("y", np.arange(256.0), {"bounds": "edges"}), "z": (("y", "x"), large)})
@@ -410,12 +411,13 @@ def test_which_variables_are_coded() -> None:
         "few": "small",
         "soil": "few values",
         "type": "classes",
+        "thick": None,
         "flag": "integers",
         "y": "coordinate",
         "z": "coordinate",
     }
     coded = [choice.field.name for choice in choose(opened, None, {"abs": 1}, None, None)]
-    assert coded == ["t", "packed", "whole", "constant"]
+    assert coded == ["t", "packed", "whole", "constant", "thick"]
     own = {"few": {"range": 0.1}, "soil": {}}
     assert [choice.bound for choice in choose(opened, own, {"abs": 1}, None, None)] == [{"range": 0.1}, {"abs": 1}]
 

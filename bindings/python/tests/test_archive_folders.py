@@ -26,7 +26,9 @@ import xarray as xr
 import zarr
 
 import folders
+from ferrosz.archive import _copy, _layout
 from ferrosz.archive.__main__ import main
+from ferrosz.archive._classic import bytes_missing
 from folders import CODED, FOLDERS
 
 RAW: dict[str, Any] = {
@@ -147,8 +149,16 @@ def _check_coded(values: np.ndarray, array: np.ndarray, attributes: dict[str, An
     assert attributes["ferrosz_minimum"] < attributes["ferrosz_maximum"]
 
 
-def test_chunks_of_a_dimension_need_not_be_alike(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_large", [False, True])
+def test_chunks_of_a_dimension_need_not_be_alike(
+    is_large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is copied has chunks of its own, also when a run goes on after it was interrupted there."""
+    if is_large:
+        # As if all variables were longer than a shard.
+        monkeypatch.setattr(_layout, "CHUNK_BYTES", 1 << 14)
+        monkeypatch.setattr(_layout, "SHARD_BYTES", 1 << 17)
+        monkeypatch.setattr(_copy, "SHARD_BYTES", 1 << 7)
     dims, steps = ("time", "y", "x"), 40
     for number in range(3):
         with netCDF4.Dataset(tmp_path / f"{number}.nc", "w") as file:
@@ -179,8 +189,9 @@ def test_chunks_of_a_dimension_need_not_be_alike(tmp_path: Path) -> None:
     del group["aux7"]
     converted(tmp_path, target, "--abs", "0.01")
     found = xr.open_zarr(target, consolidated=False, **RAW)
-    for name in found.variables.keys() - {"t", "y", "x"}:
+    for name in found.variables.keys() - {"t"}:
         assert np.array_equal(found[name].values, stored(tmp_path, name)[0]), name
+    assert (zarr.open_array(target / "count7").nchunks > 1) == is_large
 
 
 def test_packed_variables_stay_packed(made: Callable[[str], Path], tmp_path: Path) -> None:
@@ -245,6 +256,26 @@ def test_files_that_are_packed_by_other_numbers_come_back_unpacked(tmp_path: Pat
         <= found.attrs["ferrosz_bound"]
         == pytest.approx(1e-3 * float(source.max() - source.min()), rel=1e-9)
     )
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{"missing_value": np.nan}, {"missing_value": 1e20}, {"missing_value": np.int16(-1)}, {"_Unsigned": "true"}],
+)
+def test_packed_variables_that_integers_cannot_keep(attributes: dict[str, Any], tmp_path: Path) -> None:
+    """They come back as xarray unpacks them."""
+    source, target = tmp_path / "t.nc", tmp_path / "t.zarr"
+    values = np.rint(1000 * folders.waves(30, 48, 64)).astype("i2")
+    values[3] = -32768
+    with netCDF4.Dataset(source, "w") as file:
+        for dim, length in zip(("time", "y", "x"), values.shape, strict=True):
+            file.createDimension(dim, length)
+        known = {"scale_factor": np.float32(0.5), **attributes}
+        folders.add(file, "t", "i2", ("time", "y", "x"), values, known, fill_value=np.int16(-32768))
+    converted(source, target, "--abs", "2", "--verify")
+    found, wanted = xr.open_zarr(target, consolidated=False).t, xr.open_dataset(source).t
+    assert found.dtype == wanted.dtype and np.array_equal(np.isnan(found), np.isnan(wanted))
+    assert 0 < np.nanmax(np.abs(found.values.astype("f8") - wanted)) <= 2
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -321,6 +352,36 @@ def test_inputs_that_are_not_right_are_named(made: Callable[[str], Path], tmp_pa
     assert "unknown setting" in refused(folder, "--variable", "tos:error=1")
     assert "give lengths as" in refused(folder, "--abs", "1", "--chunks", "time")
     assert "is the coordinate of its dimension" in refused(folder, "--variable", "time", "--abs", "1")
+
+
+@pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+@pytest.mark.parametrize("records", [["t"], ["t", "u"], ["a", "u", "time"], []])
+def test_classic_files_that_are_cut_off(format: Any, records: list[str], tmp_path: Path) -> None:
+    """netCDF4 reads zeros behind their end. A whole file misses no byte, and one of a byte less does."""
+    path = tmp_path / "t.nc"
+    with netCDF4.Dataset(path, "w", format=format) as file:
+        file.createDimension("time", None)
+        file.createDimension("z", 5)
+        file.createDimension("y", 3)
+        file.title = "not of four letters"
+        folders.add(
+            file, "lat", "f8", ("y",), np.arange(3), {"units": "degrees_north", "numbers": np.arange(3, dtype="i2")}
+        )
+        folders.add(file, "scalar", "i4", (), 3)
+        for name in records:
+            kind = {"t": "i2", "u": "f4", "a": "S1", "time": "f8"}[name]
+            dims = ("time",) if name == "time" else ("time", "z", "y")
+            values = np.full((7, 5, 3)[: len(dims)], b"x" if kind == "S1" else 1)
+            folders.add(file, name, kind, dims, values, {"long_name": "of six"})
+    whole = path.read_bytes()
+    assert bytes_missing(str(path)) == 0
+    # Behind the last value there may be padding.
+    for length in (len(whole) - 4, len(whole) // 2, 20, 5):
+        path.write_bytes(whole[:length])
+        assert bytes_missing(str(path)) > 0, length
+    path.write_bytes(whole[:-4])
+    found = call("convert", path, tmp_path / "t.zarr", "--abs", "1")
+    assert found.returncode == 2 and f"{path} is damaged: it is cut off" in found.stderr
 
 
 def changed(made: Callable[[str], Path], tmp_path: Path, name: str, change: Callable[[xr.Dataset], xr.Dataset]) -> Path:

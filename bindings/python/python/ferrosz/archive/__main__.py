@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("source", nargs="+", help=SOURCE_HELP)
         command.add_argument("target", help="the Zarr group")
         command.add_argument("--dimension", help="the dimension along which files follow each other")
-        command.add_argument("--workers", type=int, metavar="N", help="use N processes of this machine")
+        command.add_argument("--workers", type=_count, metavar="N", help="use N processes of this machine")
         command.add_argument("--scheduler", metavar="ADDRESS", help="use the Dask cluster at this address")
         command.add_argument("--quiet", action="store_true", help="show no progress")
     return parser
@@ -177,6 +177,12 @@ def _variable(text: str) -> tuple[str, dict[str, Any]]:
         else:
             raise argparse.ArgumentTypeError(f"{text}: unknown setting {key}")
     return name, settings
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes")
+    return int(text)
 
 
 def _number(key: str, value: str) -> float:

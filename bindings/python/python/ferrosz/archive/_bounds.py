@@ -82,12 +82,13 @@ def codec_of(
 ) -> FerroszCodec:
     """The codec of a field: its absolute bound, and what a preset chooses for chunks of this shape."""
     if field.step is not None:
-        codec = FerroszCodec(abs=float(packed_limits(field, bound, extremes)[0]), **options)
+        limit = {"abs": float(packed_limits(field, bound, extremes)[0])}
     elif "range" in bound or "max" in bound:
-        limit = error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))
-        codec = FerroszCodec(abs=limit, **options)
+        limit = {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
     else:
-        codec = FerroszCodec(**bound, **options)  # type: ignore[arg-type]
+        limit = dict(bound)
+    settings: dict[str, Any] = {**limit, **options}
+    codec = FerroszCodec(**settings)
     return codec_of_chunks(field, chunks, codec, map(float, field.missing))
 
 

@@ -10,11 +10,15 @@ from .. import ArgumentError
 from ..zarr import FerroszCodec
 from ._field import Field
 from ._layout import layout_of, number_of_boxes
+from ._roles import speaks_of_classes
 from ._sample import looks_like_classes
 from ._source import Source
 
 BOUNDS = ("abs", "range", "max", "pwrel")
 OPTIONS = ("preset", "codec", "rank", "axes", "keep_sign", "keep_zero")
+
+# So many different whole numbers may be classes, if a description speaks of such.
+MOST_NAMED_CLASSES = 1000
 
 # Smaller variables are copied as they are, unless they are named.
 FEWEST_ELEMENTS = 1 << 16
@@ -110,6 +114,8 @@ def why_exact(source: Source, name: str) -> str | None:
         return "integers"
     if field.size < FEWEST_ELEMENTS:
         return "small"
+    if speaks_of_classes(source.files[0].variables[name]) and looks_like_classes(field, MOST_NAMED_CLASSES):
+        return "classes"
     return "few values" if looks_like_classes(field) else None
 
 

@@ -37,7 +37,7 @@ class Part:
 
     def load(self) -> Any:
         """The values in C order. Those of `fill` are NaN."""
-        loaded = [self._load(piece) for piece in self.pieces]
+        loaded = [read(self.name, piece) for piece in self.pieces]
         values = loaded[0] if len(loaded) == 1 else np.concatenate(loaded, self.axis)
         values = np.asarray(values, values.dtype.newbyteorder("="), order="C")
         if self.fill:
@@ -45,16 +45,18 @@ class Part:
             values = np.where(missing, values.dtype.type(np.nan), values)
         return values
 
-    def _load(self, piece: xr.Variable) -> Any:
-        import dask
 
-        try:
-            # A worker's own thread loads: to ask the cluster from within a task may end in a deadlock.
-            with dask.config.set(scheduler="synchronous"):
-                return np.asarray(piece.values)
-        except (OSError, RuntimeError, ValueError) as error:
-            place = piece.encoding.get("source", "the source")
-            raise ArgumentError(f"source: {self.name} cannot be read from {place}: {error}") from error
+def read(name: str, variable: xr.Variable) -> Any:
+    """All values of a variable."""
+    import dask
+
+    try:
+        # A worker's own thread loads: to ask the cluster from within a task may end in a deadlock.
+        with dask.config.set(scheduler="synchronous"):
+            return np.asarray(variable.values)
+    except (OSError, RuntimeError, ValueError) as error:
+        place = variable.encoding.get("source", "the source")
+        raise ArgumentError(f"source: {name} cannot be read from {place}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,12 @@ def unpacked(stored: Field) -> Field:
 
 
 def decoded(name: str, variable: xr.Variable) -> xr.Variable:
-    found: xr.Variable = xr.conventions.decode_cf_variable(name, variable, decode_times=False, decode_timedelta=False)
+    try:
+        found: xr.Variable = xr.conventions.decode_cf_variable(
+            name, variable, decode_times=False, decode_timedelta=False
+        )
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"source: {name} cannot be decoded by its attributes: {error}") from error
     return found
 
 

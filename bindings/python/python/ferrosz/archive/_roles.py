@@ -29,7 +29,7 @@ CLASSES = re.compile(
     r"|(soil|vegetation|surface|cloud|precipitation) type)\b",
     re.IGNORECASE,
 )
-CLASS_NAMES = ("area_type", "land_cover_lccs", "soil_type", "surface_type", "region", "thunderstorm_probability_class")
+CLASS_NAMES = ("area_type", "soil_type", "region")
 
 
 def roles_of(variables: Mapping[str, xr.Variable], coordinates: frozenset[str]) -> dict[str, str]:
@@ -50,7 +50,6 @@ def _own_role(name: str, variable: xr.Variable, coordinates: frozenset[str]) -> 
     """What a variable says of itself."""
     known = {**variable.encoding, **variable.attrs}
     units = str(known.get("units", ""))
-    texts = " ".join(str(known.get(key, "")) for key in ("long_name", "description"))
     standard = str(known.get("standard_name", ""))
     if (
         variable.dims == (name,)
@@ -68,9 +67,15 @@ def _own_role(name: str, variable: xr.Variable, coordinates: frozenset[str]) -> 
         return "grid mapping"
     if any(key in known for key in ("flag_values", "flag_masks", "flag_meanings")) or "status_flag" in standard:
         return "flags"
-    if CLASSES.search(texts) or CLASSES.match(units) or standard in CLASS_NAMES:
-        return "classes"
     return None
+
+
+def speaks_of_classes(variable: xr.Variable) -> bool:
+    """Whether a description has a word for classes. That of measured values may, too: of the thickness of ice in
+    categories."""
+    known = {**variable.encoding, **variable.attrs}
+    texts = " ".join(str(known.get(key, "")) for key in ("long_name", "description", "units"))
+    return bool(CLASSES.search(texts)) or str(known.get("standard_name", "")) in CLASS_NAMES
 
 
 def _named_by(variable: xr.Variable) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,16 +42,12 @@ def box_of(field: Field) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def looks_like_classes(field: Field) -> bool:
+def looks_like_classes(field: Field, most: int = MOST_CLASSES) -> bool:
     """Whether a field has a few whole numbers, as far as a sample shows. One number alone says nothing."""
     found: set[float] = set()
-    for values in _finite(sample(field, box_of(field))):
-        found.update(np.unique(values)[: MOST_CLASSES + 1].tolist())
-        if len(found) > MOST_CLASSES or not all(value == int(value) for value in found):
+    for values in sample(field, box_of(field)):
+        counted = values[np.isfinite(values)]
+        if not (counted == np.rint(counted)).all():
             return False
-    return len(found) >= FEWEST_CLASSES
-
-
-def _finite(samples: list[Any]) -> Iterator[Any]:
-    for values in samples:
-        yield values[np.isfinite(values)]
+        found.update(np.unique(counted)[: most + 1].tolist())
+    return FEWEST_CLASSES <= len(found) <= most

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from .. import ArgumentError
+from ._field import read
 
 if TYPE_CHECKING:
     from ._source import File
@@ -91,28 +92,32 @@ def _found_positions(file: File, along: str) -> Positions | None:
 
 
 def _positions(name: str, variable: xr.Variable) -> Positions | None:
-    units = str(variable.attrs.get("units", ""))
-    if variable.dtype.kind in "SU":
-        texts = [value.decode() if isinstance(value, bytes) else str(value) for value in variable.values]
-        parts = [WRF_TIME.match(text) for text in texts]
-        dates = np.array(["T".join(part.groups()) for part in parts if part], "M8[ns]")
-        return Positions(_seconds(dates), dates, "standard") if len(dates) == len(texts) else None
-    if variable.dtype.kind not in "iuf":
+    units, values = str(variable.attrs.get("units", "")), read(name, variable)
+    if values.dtype.kind in "SU":
+        return _positions_of_texts([each.decode() if isinstance(each, bytes) else str(each) for each in values])
+    if values.dtype.kind not in "iuf":
         return None
     if ICON_DAYS.match(units):
-        dates = _dates_of_icon(variable.values)
+        dates = _dates_of_icon(values)
         return Positions(_seconds(dates), dates, "standard")
     if " since " not in units:
-        return Positions(variable.values.astype("f8"), variable.values, None)
+        return Positions(values.astype("f8"), values, None)
     calendar = str(variable.attrs.get("calendar", "standard")).lower()
     try:
         dates = xr.conventions.decode_cf_variable(name, variable, decode_timedelta=False).values
     except (ValueError, OverflowError):
-        return Positions(variable.values.astype("f8"), variable.values, calendar)
+        return Positions(values.astype("f8"), values, calendar)
     if dates.dtype.kind == "M":
         return Positions(_seconds(dates), dates, "standard")
     seconds = cftime.date2num(dates, "seconds since 1970-01-01", dates.flat[0].calendar) if dates.size else np.zeros(0)
     return Positions(np.asarray(seconds, "f8"), dates, CALENDARS.get(calendar, calendar))
+
+
+def _positions_of_texts(texts: list[str]) -> Positions | None:
+    """Of times as WRF writes them."""
+    parts = [WRF_TIME.match(text) for text in texts]
+    dates = np.array(["T".join(part.groups()) for part in parts if part], "M8[ns]")
+    return Positions(_seconds(dates), dates, "standard") if len(dates) == len(texts) else None
 
 
 def _seconds(dates: Any) -> Any:
@@ -158,15 +163,15 @@ def _check_coordinates(files: Sequence[File], along: str) -> None:
         for file in files[1:]:
             found = positions_of(file, name)
             if known is None or found is None:
-                is_same = same_values(first.variables[name], file.variables[name])
+                is_same = same_values(name, first.variables[name], file.variables[name])
             else:
                 is_same = np.array_equal(found.numbers, known.numbers)
             if not is_same:
                 raise ArgumentError(f"source: the coordinate {name} in {file.name} is not that in {first.name}")
 
 
-def same_values(one: xr.Variable, other: xr.Variable) -> bool:
-    first, second = one.values, other.values
+def same_values(name: str, one: xr.Variable, other: xr.Variable) -> bool:
+    first, second = read(name, one), read(name, other)
     return bool(np.array_equal(first, second, equal_nan=first.dtype.kind == second.dtype.kind == "f"))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from .. import ArgumentError
+from ._classic import bytes_missing
 from ._field import Field, unpacked
 from ._paths import identity_of, paths_of
 from ._roles import roles_of
@@ -194,7 +195,7 @@ def _check_alike(name: str, files: Sequence[File], along: str) -> None:
 
 def _note_if_different(name: str, files: Sequence[File], note: Note) -> None:
     first = files[0].variables[name]
-    others = [file.name for file in files[1:] if not _same(first, file.variables[name])]
+    others = [file.name for file in files[1:] if not _same(name, first, file.variables[name])]
     if others:
         more = f" and {len(others) - 1} others" if len(others) > 1 else ""
         note(
@@ -203,8 +204,8 @@ def _note_if_different(name: str, files: Sequence[File], note: Note) -> None:
         )
 
 
-def _same(one: xr.Variable, other: xr.Variable) -> bool:
-    return one.attrs.get("units") == other.attrs.get("units") and same_values(one, other)
+def _same(name: str, one: xr.Variable, other: xr.Variable) -> bool:
+    return one.attrs.get("units") == other.attrs.get("units") and same_values(name, one, other)
 
 
 def _lossy_already(source: Source) -> Iterator[str]:
@@ -224,10 +225,15 @@ def _file_of(name: str, dataset: xr.Dataset) -> File:
 
 
 def _open_netcdf(path: str) -> xr.Dataset:
+    missing = bytes_missing(path)
+    if missing:
+        raise ArgumentError(f"source: {path} is damaged: it is cut off, and at least {missing} bytes are missing")
     try:
         dataset: xr.Dataset = xr.open_dataset(path, cache=False, **RAW)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise ArgumentError(f"source: {path} is no NetCDF file, or is damaged: {str(error).splitlines()[0]}") from error
+    except Exception as error:
+        # Libraries say in many ways that they do not understand a file.
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ArgumentError(f"source: {path} is no NetCDF file, or is damaged: {reason}") from error
     return dataset
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from .. import ArgumentError
-from ._field import Field, unpacked
+from ._field import Field, read, unpacked
 
 # Attributes that say what a stored value stands for.
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
@@ -52,23 +52,31 @@ def stored_alike(pieces: Field, parents: Sequence[xr.Variable]) -> Field:
 def packed_alike(pieces: Field) -> Field | None:
     """The pieces as packed integers, if all files have packed them by the same numbers, and ferrosz compresses their
     type."""
-    first = pieces.pieces[0]
-    known = first.attrs
-    if (
-        not ("scale_factor" in known or "add_offset" in known)
-        or "_Unsigned" in known
-        or pieces.dtype.name not in PACKED
-    ):
+    known = pieces.pieces[0].attrs
+    is_packed = "scale_factor" in known or "add_offset" in known
+    is_alike = len({_packing_of(piece) for piece in pieces.pieces}) == 1
+    if not is_packed or not is_alike or "_Unsigned" in known or pieces.dtype.name not in PACKED:
         return None
-    missing = {int(value) for key in ("_FillValue", "missing_value") if key in known for value in np.ravel(known[key])}
-    if len({_packing_of(piece) for piece in pieces.pieces}) > 1 or len(missing) > 1:
+    scale, offset = (_number(known.get(key, default)) for key, default in (("scale_factor", 1), ("add_offset", 0)))
+    missing = _missing_of(known, np.iinfo(pieces.dtype))
+    if not scale or offset is None or missing is None:
         return None
-    scale, offset = (
-        float(np.ravel(known.get(key, default))[0]) for key, default in (("scale_factor", 1), ("add_offset", 0))
-    )
-    if not (np.isfinite(scale) and np.isfinite(offset) and scale):
-        return None
-    return replace(pieces, step=abs(Fraction(scale)), offset=Fraction(offset), missing=tuple(missing))
+    return replace(pieces, step=abs(Fraction(scale)), offset=Fraction(offset), missing=missing)
+
+
+def _missing_of(known: Mapping[str, Any], limits: np.iinfo[Any]) -> tuple[int, ...] | None:
+    """The value of missing elements, or none; None if there are several, or one that the type does not have."""
+    given = [value for key in ("_FillValue", "missing_value") if key in known for value in np.ravel(known[key])]
+    marks = {_number(value) for value in given}
+    whole = [int(mark) for mark in marks if mark is not None and mark.is_integer() and limits.min <= mark <= limits.max]
+    return tuple(whole) if len(whole) == len(marks) <= 1 else None
+
+
+def _number(value: Any) -> float | None:
+    """A number of an attribute, if it is one, and finite."""
+    values = np.ravel(value)
+    is_number = values.size == 1 and values.dtype.kind in "iuf" and bool(np.isfinite(values[0]))
+    return float(values[0]) if is_number else None
 
 
 def _packing_of(variable: xr.Variable) -> tuple[Any, ...]:
@@ -87,7 +95,7 @@ def _counted_alike(pieces: Field, units: Sequence[tuple[str, str]]) -> tuple[xr.
     first = pieces.pieces[0]
     wanted, calendar = units[0]
     counted = [
-        _counted_since(pieces.name, piece.values, found, wanted, calendar)
+        _counted_since(pieces.name, read(pieces.name, piece), found, wanted, calendar)
         for piece, (found, _) in zip(pieces.pieces, units, strict=True)
     ]
     is_whole = all(bool((values % 1 == 0).all()) for values in counted)

@@ -560,7 +560,11 @@ def test_a_bound_that_is_not_kept_is_status_1(made: Callable[[str], Path], tmp_p
 
 
 @pytest.mark.parametrize("package", ["xarray", "distributed", "netCDF4", "zarr", "dask"])
-def test_without_the_extra(package: str) -> None:
-    code = f"import sys; sys.modules[{package!r}] = None; import ferrosz.archive"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert found.returncode == 1 and "pip install 'ferrosz[archive]'" in found.stderr.splitlines()[-1]
+def test_without_the_extra(package: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{package!r}] = None")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for arguments in (["-c", "import ferrosz.archive"], ["-m", "ferrosz.archive", "verify", "a", "b"]):
+        found = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+        assert found.returncode == 1
+        assert re.search(f"needs {package}, .*pip install 'ferrosz\\[archive\\]'", found.stderr.splitlines()[-1])
+    assert "Traceback" not in found.stderr

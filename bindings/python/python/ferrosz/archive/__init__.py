@@ -8,18 +8,24 @@ ferrosz.archive`.
 
 from __future__ import annotations
 
-try:
-    import dask as _dask
-    import distributed as _distributed
-    import netCDF4 as _netcdf4
-    import xarray as _xarray
-    import zarr as _zarr
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', "
-        "or the packages xarray, zarr, distributed and netCDF4",
-        name=error.name,
-    ) from error
+from importlib import import_module
+
+
+def _import_extra() -> None:
+    """Of a package that is not installed the message says how to install it."""
+    try:
+        for name in ("xarray", "zarr", "dask", "distributed", "netCDF4"):
+            import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', "
+            "or the packages xarray, zarr, distributed and netCDF4",
+            # So `python -m` shows the message alone.
+            name=__name__,
+        ) from error
+
+
+_import_extra()
 
 from ._convert import Variable, convert
 from ._plan import Planned, plan

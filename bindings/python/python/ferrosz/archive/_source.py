@@ -158,16 +158,19 @@ def _in_order(source: Source, dimension: str | None, is_list: bool, note: Note) 
 def _check_names(files: Sequence[File]) -> None:
     first = files[0]
     for file in files[1:]:
-        lacking, more = (
-            sorted(first.variables.keys() - file.variables.keys()),
-            sorted(file.variables.keys() - first.variables.keys()),
-        )
+        lacking = sorted(first.variables.keys() - file.variables.keys())
+        more = sorted(file.variables.keys() - first.variables.keys())
         if lacking or more:
-            found = [f"no {', '.join(lacking)}"] * bool(lacking) + [", ".join(more)] * bool(more)
+            found = [f"no {_some(lacking)}"] * bool(lacking) + [_some(more)] * bool(more)
             raise ArgumentError(
                 f"source: {file.name} has other variables than {first.name}: {', but '.join(found)}. "
                 "Convert files with different variables apart, such as those of the pattern 'era5/t2m*.nc'"
             )
+
+
+def _some(names: list[str]) -> str:
+    more = [f"{len(names) - 4} others"] if len(names) > 5 else []
+    return ", ".join([*names[: 4 if more else 5], *more])
 
 
 def _check_alike(name: str, files: Sequence[File], along: str) -> None:

@@ -354,6 +354,45 @@ def test_inputs_that_are_not_right_are_named(made: Callable[[str], Path], tmp_pa
     assert "is the coordinate of its dimension" in refused(folder, "--variable", "time", "--abs", "1")
 
 
+def with_texts_for_numbers(file: netCDF4.Dataset) -> None:
+    values = np.arange(24 * 48 * 64).reshape(24, 48, 64) % 3000
+    folders.add(file, "p", "i2", ("time", "y", "x"), values, {"scale_factor": "0.1"})
+
+
+def with_arrays_of_variable_length(file: netCDF4.Dataset) -> None:
+    file.createVariable("p", file.createVLType("i4", "ragged"), ("y",))[0] = np.arange(3, dtype="i4")
+
+
+def with_records(file: netCDF4.Dataset) -> None:
+    file.createVariable("p", file.createCompoundType(np.dtype([("a", "f4"), ("b", "i4")]), "record"), ("y",))
+
+
+def with_a_time_that_is_missing(file: netCDF4.Dataset) -> None:
+    file["time"][3] = np.nan
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (with_texts_for_numbers, "p cannot be read from .*0.nc"),
+        (with_arrays_of_variable_length, "p in .*0.nc has records, or arrays of variable length"),
+        (with_records, "p in .*0.nc has records, or arrays of variable length"),
+        (with_a_time_that_is_missing, "time has a missing value in .*0.nc"),
+    ],
+)
+def test_variables_that_cannot_be_kept(change: Callable[[netCDF4.Dataset], None], message: str, tmp_path: Path) -> None:
+    for number in range(2):
+        with netCDF4.Dataset(tmp_path / f"{number}.nc", "w") as file:
+            for dim, length in zip(("time", "y", "x"), (24, 48, 64), strict=True):
+                file.createDimension(dim, length)
+            hours = {"units": "hours since 2000-01-01"}
+            folders.add(file, "time", "f8", ("time",), 24 * number + np.arange(24), hours)
+            folders.add(file, "t", "f4", ("time", "y", "x"), folders.waves(24, 48, 64))
+            change(file)
+    found = call("convert", tmp_path, tmp_path / "t.zarr", "--abs", "0.1", "--quiet")
+    assert found.returncode == 2 and re.search(message, found.stderr), found.stderr
+
+
 @pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
 @pytest.mark.parametrize("records", [["t"], ["t", "u"], ["a", "u", "time"], []])
 def test_classic_files_that_are_cut_off(format: Any, records: list[str], tmp_path: Path) -> None:

@@ -50,13 +50,19 @@ def read(name: str, variable: xr.Variable) -> Any:
     """All values of a variable."""
     import dask
 
+    place = variable.encoding.get("source", "the source")
     try:
         # A worker's own thread loads: to ask the cluster from within a task may end in a deadlock.
         with dask.config.set(scheduler="synchronous"):
-            return np.asarray(variable.values)
-    except (OSError, RuntimeError, ValueError) as error:
-        place = variable.encoding.get("source", "the source")
+            values = np.asarray(variable.values)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(f"source: {name} cannot be read from {place}: {error}") from error
+    if values.dtype.kind == "V" or (values.dtype.kind == "O" and variable.dtype.kind in "iuf"):
+        raise ArgumentError(
+            f"source: {name} in {place} has records, or arrays of variable length, which Zarr has not: "
+            "give a dataset of xarray without it"
+        )
+    return values
 
 
 @dataclass(frozen=True)

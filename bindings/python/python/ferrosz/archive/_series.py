@@ -63,6 +63,9 @@ def along_one_dimension(
     positions = [each for each in found if each is not None and each.numbers.size]
     if len(positions) < len(files):
         return files, along
+    for file, each in zip(files, positions, strict=True):
+        if not np.isfinite(each.numbers).all():
+            raise ArgumentError(f"source: {along} has a missing value in {file.name}")
     _check_calendars(files, positions)
     if not is_list:
         order = _order_of(positions)
@@ -121,7 +124,7 @@ def _positions_of_texts(texts: list[str]) -> Positions | None:
 
 
 def _seconds(dates: Any) -> Any:
-    return dates.astype("M8[ns]").astype("i8") / 1e9
+    return np.where(np.isnat(dates), np.nan, dates.astype("M8[ns]").astype("i8") / 1e9)
 
 
 def _dates_of_icon(values: Any) -> Any:

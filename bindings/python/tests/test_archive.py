@@ -25,8 +25,9 @@ import ferrosz
 from ferrosz import archive
 from ferrosz.archive import _layout
 from ferrosz.archive.__main__ import main
-from ferrosz.archive._choice import choose
-from ferrosz.archive._source import Field, open_source
+from ferrosz.archive._choice import choose, why_exact
+from ferrosz.archive._field import Field
+from ferrosz.archive._source import open_source
 
 CHUNKS = {"time": 5, "lat": 30, "lon": 40}
 SHARDS = {"time": 5, "lat": 60, "lon": 80}
@@ -299,7 +300,7 @@ def test_wrong_arguments_are_errors_before_anything_is_read(months: Path, tmp_pa
         (months, {"chunks": {"level": 5}}, "level"),
         (months, {"chunks": {"time": 0}}, "at least 1"),
         (months, {"shards": {"time": 7}}, "no multiples"),
-        (months, {"dimension": "lat"}, "the coordinate time in file 2"),
+        (months, {"dimension": "lat"}, "the coordinate time in .*1.nc is not that"),
         (sorted(months.glob("*.nc"))[::-1], {}, "not in the order of time"),
         ([months / "0.nc", months / "0.nc"], {}, "dimension"),
     ]
@@ -380,22 +381,44 @@ def test_datasets_bounds_and_settings_of_their_own(tmp_path: Path) -> None:
 
 def test_which_variables_are_coded() -> None:
     """Measured numbers, and nothing that others refer to."""
-    large = np.zeros((256, 256), "float32")
+    large = np.random.default_rng(0).random((256, 256), "float32")
+    whole = np.arange(65536, dtype="float32").reshape(256, 256)
     packed = {"dtype": "int16", "scale_factor": 0.1}
     variables = {
         "t": xr.Variable(("y", "x"), large, {"cell_measures": "area: cell_area"}),
         "packed": xr.Variable(("y", "x"), large, encoding=packed),
+        "whole": xr.Variable(("y", "x"), whole),
+        "constant": xr.Variable(("y", "x"), np.zeros_like(large)),
         "masked": xr.Variable(("y", "x"), large, encoding={"dtype": "int16", "_FillValue": -1}),
         "cell_area": xr.Variable(("y", "x"), large),
         "edges": xr.Variable(("y", "x"), large),
         "few": xr.Variable(("y",), large[0]),
+        "soil": xr.Variable(("y", "x"), whole % 13),
+        "type": xr.Variable(("y", "x"), whole % 99, {"long_name": "soil type"}),
+        "thick": xr.Variable(("y", "x"), large, {"long_name": "thickness of ice in categories"}),
         "flag": xr.Variable(("y", "x"), large.astype("int32")),
     }
     dataset = xr.Dataset(variables, coords={"y": ("y", np.arange(256.0), {"bounds": "edges"}), "z": (("y", "x"), large)})
     opened = open_source(dataset, None)
-    assert opened.measured == ("t", "packed", "few")
-    assert [choice.field.name for choice in choose(opened, None, {"abs": 1}, None, None)] == ["t", "packed"]
-    own = {"few": {"range": 0.1}, "t": {}}
+    assert {name: why_exact(opened, name) for name in opened.names} == {
+        "t": None,
+        "packed": None,
+        "whole": None,
+        "constant": None,
+        "masked": "integers",
+        "cell_area": "cell measure",
+        "edges": "bounds",
+        "few": "small",
+        "soil": "few values",
+        "type": "classes",
+        "thick": None,
+        "flag": "integers",
+        "y": "coordinate",
+        "z": "coordinate",
+    }
+    coded = [choice.field.name for choice in choose(opened, None, {"abs": 1}, None, None)]
+    assert coded == ["t", "packed", "whole", "constant", "thick"]
+    own = {"few": {"range": 0.1}, "soil": {}}
     assert [choice.bound for choice in choose(opened, own, {"abs": 1}, None, None)] == [{"range": 0.1}, {"abs": 1}]
 
 

@@ -1,21 +1,25 @@
-"""The first pass: the least and the greatest value of a whole field."""
+"""The first pass: the least and the greatest value of a whole field, and the bound that follows from them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
+
+import xarray as xr
 
 from .. import ArgumentError, cf, detect_fill
 from .._relative import error_of_extremes, extremes_of
 from ..zarr import FerroszCodec, codec_of_chunks
-from ._source import Field, Part
+from ._field import Field, Part
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """Of a box of a field: its least and greatest value that counts, if there is one, and what looks like a fill value."""
+    """Of a box of a field: its least and greatest value that counts, if there is one, and what looks like a fill
+    value."""
 
     low: float
     high: float
@@ -25,8 +29,9 @@ class Extremes:
 def extremes_of_part(part: Part, valid: tuple[float, float] | None, ask: bool) -> Extremes | None:
     """What runs on a worker. Suspects are looked for if `ask`."""
     values = part.load()
-    suspects = [value for value in detect_fill(values) if not math.isnan(value)] if ask else []
-    found = extremes_of(values, [], valid)
+    missing = [float(value) for value in part.missing]
+    suspects = [value for value in detect_fill(values) if not math.isnan(value) and value not in missing] if ask else []
+    found = extremes_of(values, missing, valid)
     return None if found is None else Extremes(*found, tuple(suspects))
 
 
@@ -51,16 +56,73 @@ def extremes_together(field: Field, found: Iterable[Extremes | None]) -> tuple[f
 
 
 def valid_range_of(field: Field) -> tuple[float, float] | None:
-    return cf.valid_range(field.pieces[0])
+    """The valid values of a field as it is coded: of packed ones the packed limits."""
+    known = {key: value for key, value in field.pieces[0].attrs.items() if key.startswith("valid_")}
+    return cf.valid_range(field.pieces[0] if field.step is None else xr.Variable((), 0, known))
+
+
+def unpacked_extremes(field: Field, extremes: tuple[float, float]) -> tuple[float, float]:
+    """Extremes of packed integers in the units of the field."""
+    if field.step is None:
+        return extremes
+    ends = [float(Fraction(value) * _scale(field) + field.offset) for value in extremes]
+    return min(ends), max(ends)
+
+
+def _scale(field: Field) -> Fraction:
+    return Fraction(float(field.pieces[0].attrs.get("scale_factor", 1)))
 
 
 def codec_of(
-    field: Field, chunks: tuple[int, ...], bound: dict[str, float], extremes: tuple[float, float], options: dict[str, Any]
+    field: Field,
+    chunks: tuple[int, ...],
+    bound: Mapping[str, float],
+    extremes: tuple[float, float],
+    options: Mapping[str, Any],
 ) -> FerroszCodec:
     """The codec of a field: its absolute bound, and what a preset chooses for chunks of this shape."""
-    if "range" in bound or "max" in bound:
-        limit = error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))
-        codec = FerroszCodec(abs=limit, **options)
+    if field.step is not None:
+        limit = {"abs": float(packed_limits(field, bound, extremes)[0])}
+    elif "range" in bound or "max" in bound:
+        limit = {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
     else:
-        codec = FerroszCodec(**bound, **options)  # type: ignore[arg-type]
-    return codec_of_chunks(field, chunks, codec, [])
+        limit = dict(bound)
+    settings: dict[str, Any] = {**limit, **options}
+    codec = FerroszCodec(**settings)
+    return codec_of_chunks(field, chunks, codec, map(float, field.missing))
+
+
+def packed_limits(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> tuple[int, int]:
+    """The bound of packed integers for their codec, in steps, and by how many steps they are moved before they are
+    coded.
+
+    The bound is rounded down: with 0 they stay exact. A value beside that of missing elements could become it, and so
+    be missing: ERA5 packs into -32766 to 32767, with -32767 for what is missing. Where values come so near, they are
+    moved away, by a half of the bound, and the other half is for the codec.
+    """
+    steps = _steps_of(field, bound, extremes)
+    is_near = any(extremes[0] - steps <= value <= extremes[1] + steps for value in field.missing)
+    return (steps // 2, steps // 2) if is_near else (steps, 0)
+
+
+def margin_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> int:
+    """By how many steps values are moved before they are coded; 0 if they are not packed."""
+    return 0 if field.step is None else packed_limits(field, bound, extremes)[1]
+
+
+def _steps_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> int:
+    (mode, factor), step = next(iter(bound.items())), field.step or Fraction(1)
+    if mode == "abs":
+        limit = Fraction(factor)
+    elif mode == "range":
+        limit = Fraction(factor) * step * (Fraction(extremes[1]) - Fraction(extremes[0]))
+    else:
+        limit = Fraction(factor) * max(abs(Fraction(value) * _scale(field) + field.offset) for value in extremes)
+    return int(limit // step)
+
+
+def bound_of(field: Field, codec: FerroszCodec, margin: int) -> float:
+    """The absolute bound in the units of the field; with `pwrel`, the share of each value."""
+    if codec.abs is None:
+        return codec.pwrel or 0.0
+    return codec.abs if field.step is None else float((Fraction(codec.abs) + margin) * field.step)

@@ -1,4 +1,4 @@
-"""Which variables are coded, and how."""
+"""Which variables are coded, and how; and why the others are exact."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ from typing import Any
 
 from .. import ArgumentError
 from ..zarr import FerroszCodec
+from ._field import Field
 from ._layout import layout_of, number_of_boxes
-from ._source import Field, Source
+from ._roles import speaks_of_classes
+from ._sample import looks_like_classes
+from ._source import Source
 
 BOUNDS = ("abs", "range", "max", "pwrel")
 OPTIONS = ("preset", "codec", "rank", "axes", "keep_sign", "keep_zero")
 
+# So many different whole numbers may be classes, if a description speaks of such.
+MOST_NAMED_CLASSES = 1000
+
 # Smaller variables are copied as they are, unless they are named.
 FEWEST_ELEMENTS = 1 << 16
+
+Variables = Sequence[str] | Mapping[str, Mapping[str, Any]] | None
+Lengths = Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -28,10 +37,19 @@ class Choice:
     ask: bool
     chunks: tuple[int, ...]
     shards: tuple[int, ...]
+    source_bytes: int
+    """The bytes of its values in the type that the source has."""
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the bound follows from the range."""
+        return "range" in self.bound or "max" in self.bound
 
     @property
     def needs_extremes(self) -> bool:
-        return "range" in self.bound or "max" in self.bound
+        """Whether there is a first pass: for the bound, or to see how near packed values come to that of missing
+        ones."""
+        return self.is_relative or bool(self.field.missing)
 
     @property
     def shard_count(self) -> int:
@@ -42,6 +60,7 @@ class Choice:
             "dims": list(self.field.dims),
             "shape": list(self.field.shape),
             "dtype": self.field.dtype.name,
+            "packed": self.field.step is not None,
             "bound": self.bound,
             "fill": "auto" if self.ask else list(self.field.fill),
             "options": self.options,
@@ -51,24 +70,59 @@ class Choice:
 
 
 def choose(
-    source: Source,
-    variables: Sequence[str] | Mapping[str, Mapping[str, Any]] | None,
-    defaults: dict[str, Any],
-    chunks: Mapping[str, int] | None,
-    shards: Mapping[str, int] | None,
+    source: Source, variables: Variables, defaults: dict[str, Any], chunks: Lengths | None, shards: Lengths | None
 ) -> list[Choice]:
-    if isinstance(variables, str):
-        variables = [variables]
-    if variables is None:
-        variables = [name for name in source.measured if source.fields[name].size >= FEWEST_ELEMENTS]
-        if not variables:
-            raise ArgumentError(f"source: no variable of floating-point numbers with {FEWEST_ELEMENTS} elements: name some")
-    own = variables if isinstance(variables, Mapping) else {name: {} for name in variables}
-    known = {name for field in source.fields.values() for name in field.dims}
+    """The variables that are named, or all that are measured."""
+    own = settings_of(source, variables)
+    known = {str(name) for variable in source.files[0].variables.values() for name in variable.dims}
     strange = [name for lengths in (chunks, shards) for name in lengths or {} if name not in known]
     if strange:
         raise ArgumentError(f"chunks, shards: there are no dimensions {strange}; there are {sorted(known)}")
     return [_choice(source, name, {**own[name]}, defaults, chunks, shards) for name in own]
+
+
+def settings_of(source: Source, variables: Variables) -> dict[str, Mapping[str, Any]]:
+    """The names of the variables that are coded, and settings of their own."""
+    if isinstance(variables, Mapping):
+        return dict(variables)
+    if variables is None:
+        names = [name for name in source.names if why_exact(source, name) is None]
+        if not names:
+            raise ArgumentError(
+                f"source: no measured variable has {FEWEST_ELEMENTS} elements. All would be exact: "
+                + ", ".join(f"{name} ({why_exact(source, name)})" for name in source.names)
+                + ". Name those that are to be coded"
+            )
+        return {name: {} for name in names}
+    return {name: {} for name in ([variables] if isinstance(variables, str) else variables)}
+
+
+def why_exact(source: Source, name: str) -> str | None:
+    """Why a variable that nobody names is copied exactly; None of one that is coded."""
+    if name in source.roles:
+        return source.roles[name]
+    stored = source.stored(name)
+    if stored.dtype.kind in "iu":
+        if not source.unpacked(name).was_packed:
+            return "integers"
+        if source.packed(name) is None and stored.dtype.itemsize not in (2, 4):
+            return f"packed as {stored.dtype}"
+    elif stored.dtype.kind != "f":
+        return "text" if stored.dtype.kind in "OSU" else str(stored.dtype)
+    field = source.unpacked(name)
+    if not _is_measured(field):
+        return "integers"
+    if field.size < FEWEST_ELEMENTS:
+        return "small"
+    if speaks_of_classes(source.files[0].variables[name]) and looks_like_classes(field, MOST_NAMED_CLASSES):
+        return "classes"
+    return "few values" if looks_like_classes(field) else None
+
+
+def _is_measured(field: Field) -> bool:
+    """Whether values were stored as floating-point numbers, or packed: others are integers with missing elements."""
+    kind = field.pieces[0].encoding.get("dtype", field.dtype)
+    return field.was_packed or getattr(kind, "kind", None) == "f" or str(kind).startswith("float")
 
 
 def _choice(
@@ -76,14 +130,11 @@ def _choice(
     name: str,
     own: dict[str, Any],
     defaults: dict[str, Any],
-    chunks: Mapping[str, int] | None,
-    shards: Mapping[str, int] | None,
+    chunks: Lengths | None,
+    shards: Lengths | None,
 ) -> Choice:
-    if name not in source.fields:
-        raise ArgumentError(f"variables: the source has no {name!r}; it has {sorted(source.fields)}")
-    field = source.fields[name]
-    if field.dtype.kind != "f" or not field.shape or not field.size:
-        raise ArgumentError(f"variables: {name} is {field.dtype} {field.shape}; only arrays of floating-point numbers are coded")
+    if name not in source.names:
+        raise ArgumentError(f"variables: the source has no {name!r}; it has {sorted(source.names)}")
     unknown = own.keys() - {*BOUNDS, *OPTIONS, "fill"}
     if unknown:
         raise ArgumentError(f"variables: {name} has unknown settings {sorted(unknown)}")
@@ -96,11 +147,31 @@ def _choice(
     # Wrong numbers and names are errors before anything is read.
     options = {key: given[key] for key in OPTIONS if key in given}
     FerroszCodec(abs=next(iter(bound.values())) if "pwrel" not in bound else None, pwrel=bound.get("pwrel"), **options)
+    field = _coded(source, name, can_be_packed="pwrel" not in bound and not given.get("fill"))
     chosen = replace(field, fill=tuple(float(value) for value in given.get("fill", ())))
     layout = layout_of(chosen, _of_dims(chosen, chunks), _of_dims(chosen, shards))
-    return Choice(chosen, bound, options, "fill" not in given, *layout)
+    source_bytes = field.size * source.files[0].variables[name].dtype.itemsize
+    return Choice(chosen, bound, options, "fill" not in given, *layout, source_bytes)
 
 
-def _of_dims(field: Field, lengths: Mapping[str, int] | None) -> Mapping[str, int] | None:
+def _coded(source: Source, name: str, can_be_packed: bool) -> Field:
+    """A variable in the type in which it is coded: packed integers, if the source has them, or numbers in its units."""
+    variable = source.files[0].variables[name]
+    if variable.dims == (name,):
+        raise ArgumentError(f"variables: {name} is the coordinate of its dimension, and stays exact")
+    field = (source.packed(name) if can_be_packed else None) or source.unpacked(name)
+    if not (field.dtype.kind == "f" or field.step is not None) or not field.shape or not field.size:
+        raise ArgumentError(
+            f"variables: {name} is {field.dtype} {field.shape}; only arrays of floating-point numbers are coded"
+        )
+    kinds = {piece.dtype.newbyteorder("=") for piece in field.pieces}
+    if len(kinds) > 1:
+        raise ArgumentError(
+            f"source: {name} has values of several types when it is unpacked: {sorted(map(str, kinds))}"
+        )
+    return field
+
+
+def _of_dims(field: Field, lengths: Lengths | None) -> Lengths | None:
     """None for a variable that has none of the named dimensions."""
     return lengths if lengths and any(name in field.dims for name in lengths) else None

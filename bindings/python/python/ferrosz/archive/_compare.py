@@ -11,7 +11,7 @@ import numpy as np
 from .. import DamagedStream
 from ..zarr import FerroszCodec
 from ._shard import Shard, open_array
-from ._source import Box, Part
+from ._field import Box, Part
 
 # Many times the relative error of differences and products in float64.
 CLOSE = 1e-12
@@ -19,7 +19,7 @@ CLOSE = 1e-12
 
 @dataclass(frozen=True)
 class Comparison:
-    """A decoded shard beside its source."""
+    """A decoded shard beside its source. Errors of packed integers are counted in steps."""
 
     elements: int
     missing: int
@@ -29,52 +29,59 @@ class Comparison:
     fault: str | None = None
 
 
-def compare_shard(store: Any, name: str, box: Box, part: Part) -> Comparison:
+def compare_shard(store: Any, name: str, box: Box, part: Part, margin: int) -> Comparison:
     """What runs on a worker: reads a shard as its users do, and its source, and compares them."""
     shard = Shard(open_array(store, name), box)
     fault = "it is not there" if shard.bytes() is None else shard.fault()
     if fault is not None:
         return Comparison(0, 0, 0.0, 0, 0, f"{shard.object.path}: {fault}")
-    return _compare(shard, part.load())
+    return _compare(shard, part.load(), part.missing, margin)
 
 
-def compare(shard: Shard, values: Any) -> Comparison:
+def compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) -> Comparison:
     """The same with values that are loaded; an error if the bound is not kept."""
-    found = _compare(shard, values)
+    found = _compare(shard, values, missing, margin)
     if found.over or found.changed:
         raise DamagedStream(
             f"{shard.object}: {found.over} values are off by more than the bound, by {found.largest_error:g} at most, "
-            f"and {found.changed} that are not finite have changed",
+            f"and {found.changed} missing ones have changed",
             "bound",
         )
     return found
 
 
-def _compare(shard: Shard, values: Any) -> Comparison:
+def _compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) -> Comparison:
     codec = _codec_of(shard.array)
+    # With a margin, values were moved by so much before they were coded.
+    limit, share = (None, codec.pwrel or 0.0) if codec.abs is None else (codec.abs + margin, 0.0)
     decoded = shard.array[shard.box]
-    finite = np.isfinite(values)
-    is_changed = ~finite & (decoded.view(f"u{values.itemsize}") != values.view(f"u{values.itemsize}"))
-    original, found = values[finite], decoded[finite]
+    counts = _counts(values, missing)
+    is_changed = ~counts & (decoded.view(f"u{values.itemsize}") != values.view(f"u{values.itemsize}"))
+    original, found = values[counts], decoded[counts]
     errors = np.abs(found.astype("f8") - original.astype("f8"))
-    # A value that is not finite any more is off by infinity.
-    errors[~np.isfinite(errors)] = np.inf
-    over = _number_over(original, found, errors, codec)
+    # A value that has become a missing one is off by infinity.
+    errors[~_counts(found, missing)] = np.inf
+    over = _number_over(original, found, errors, limit, share)
     return Comparison(
-        values.size, int(values.size - finite.sum()), float(errors.max(initial=0.0)), over, int(is_changed.sum())
+        values.size, int(values.size - counts.sum()), float(errors.max(initial=0.0)), over, int(is_changed.sum())
     )
 
 
-def _number_over(original: Any, found: Any, errors: Any, codec: FerroszCodec) -> int:
-    """How many errors are over the bound. Differences and limits are rounded, so those that are close are computed exactly."""
-    limits = codec.abs if codec.abs is not None else (codec.pwrel or 0.0) * np.abs(original.astype("f8"))
+def _counts(values: Any, missing: tuple[int, ...]) -> Any:
+    """Where values are neither missing nor NaN nor infinite."""
+    return np.isfinite(values) & ~np.isin(values, missing) if missing else np.isfinite(values)
+
+
+def _number_over(original: Any, found: Any, errors: Any, limit: float | None, share: float) -> int:
+    """How many errors are over the limit, or over a share of each value. Differences and limits are rounded, so those
+    that are close are computed exactly."""
+    limits = limit if limit is not None else share * np.abs(original.astype("f8"))
     is_over = errors > limits * (1 + CLOSE)
     close = np.flatnonzero((errors > limits * (1 - CLOSE)) & ~is_over).tolist()
 
     def is_exactly_over(at: int) -> bool:
         value, decoded = Fraction(float(original[at])), Fraction(float(found[at]))
-        limit = Fraction(codec.abs) if codec.abs is not None else Fraction(codec.pwrel or 0.0) * abs(value)
-        return abs(decoded - value) > limit
+        return abs(decoded - value) > (Fraction(limit) if limit is not None else Fraction(share) * abs(value))
 
     return int(is_over.sum()) + sum(map(is_exactly_over, close))
 

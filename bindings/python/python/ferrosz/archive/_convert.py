@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import dask
+import numpy as np
 import zarr
 
 from .. import cf
 from . import _record
-from ._bounds import codec_of, extremes_of_part, extremes_together, valid_range_of
+from ._bounds import (
+    bound_of,
+    codec_of,
+    extremes_of_part,
+    extremes_together,
+    margin_of,
+    unpacked_extremes,
+    valid_range_of,
+)
 from ._choice import Choice, choose
+from ._copy import copy
+from ._field import Field
 from ._layout import boxes_of, times_read
 from ._record import Record
 from ._run import Progress, counted, run
-from ._source import KEPT, Source, open_source
+from ._source import Note, Source, open_source
 from ._target import Target, target_of
 from ._write import write_shard
 
@@ -34,6 +45,7 @@ class Variable:
     times_read: float
     """How often a value of the source is read in a pass, as its chunks are read whole."""
     array_bytes: int
+    """The bytes of the values, in the type that the source has, not compressed."""
     stored_bytes: int = 0
     shards_written: int = 0
     """Those of this run."""
@@ -65,10 +77,12 @@ def convert(
     client: Any = None,
     verify: bool = False,
     progress: Progress | None = None,
+    note: Note | None = None,
     branch: str = "main",
     batch: int = 256,
 ) -> dict[str, Variable]:
-    """Converts files of NetCDF or a Zarr group to a Zarr v3 group with shards of ferrosz, on the workers of a Dask cluster.
+    """Converts files of NetCDF or a Zarr group to a Zarr v3 group with shards of ferrosz, on the workers of a Dask
+    cluster.
 
     source
         A NetCDF file, a folder of them, a pattern such as `"era5/*.nc"`, or a list, one behind the other along one
@@ -77,19 +91,19 @@ def convert(
         A path, a URL or a store of zarr; or a repository of Icechunk.
     variables
         Names; or a mapping from names to settings of their own: `abs`, `range`, `max` or `pwrel`; `fill`; `preset`,
-        `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`. By default all measured variables: those of floating-point
-        numbers, packed ones among them, with at least 65,536 elements, that no other variable names as its bounds or the
-        like. All others are copied exactly.
+        `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`. By default all measured variables, which are those that
+        `plan` shows with a bound. All others are copied exactly.
     range, abs, max, pwrel
         The bound of variables without one of their own: `range` times max - min of the *whole* variable, which a first
         pass over the source finds; absolute; `max` times the largest magnitude; or `pwrel` times each value.
     fill
-        Values of missing elements, beside those of the attributes `_FillValue` and `missing_value`; of packed variables
-        the unpacked ones. All of them become NaN. Without it, values that look so in the first pass are an error, as they
-        would spoil the range; `[]` says that they are values like others.
+        Values of missing elements, beside those of the attributes `_FillValue` and `missing_value`; of packed
+        variables, which it makes unpacked ones, in their units. All of them become NaN. Without it, values that look so
+        in the first pass are an error, as they would spoil the range; `[]` says that they are values like others.
     chunks, shards
-        Lengths by the names of dimensions; those that are not named, and -1, are whole. By default shards are made of what
-        the source has as chunks, up to 128 MiB, so that little of it is read twice, and cut into chunks of at most 4 MiB.
+        Lengths by the names of dimensions; those that are not named, and -1, are whole. By default shards are made of
+        what the source has as chunks, up to 128 MiB, so that little of it is read twice, and cut into chunks of at most
+        4 MiB.
     dimension
         The dimension along which files follow each other, if it is not the only one with other coordinates in each.
     client
@@ -98,15 +112,18 @@ def convert(
         Read each shard after it is written, and compare it with the source.
     progress
         Is called with what is done, how much of it, and of how much.
+    note
+        Is called with what is worth knowing of the source: gaps in time, variables that files do not agree on, values
+        that are lossy already. By default these are warnings of Python.
     branch, batch
         Of a repository of Icechunk: the branch, and after how many shards there is a commit.
 
-    A run that was interrupted, in whatever way, is resumed by the same call. Shards that are there are decoded; those that
-    are damaged are written again. So the same call on a complete archive checks it, and repairs it. The bytes of shards
-    depend neither on workers nor on interruptions.
+    A run that was interrupted, in whatever way, is resumed by the same call. Shards that are there are decoded; those
+    that are damaged are written again. So the same call on a complete archive checks it, and repairs it. The bytes of
+    shards depend neither on workers nor on interruptions.
 
-    Raises `ArgumentError`, among others if the target was begun with other settings or from other files, and with `verify`
-    `DamagedStream`.
+    Raises `ArgumentError`, among others if the target was begun with other settings or from other files, and with
+    `verify` `DamagedStream`.
 
     >>> import tempfile, xarray
     >>> field = np.sin(np.arange(300000, dtype="float32") / 1000).reshape(30, 100, 100)
@@ -122,7 +139,7 @@ def convert(
     settings = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
     defaults = {name: value for name, value in settings.items() if value is not None}
     place = target_of(target, branch, batch)
-    with closing(open_source(source, dimension)) as opened:
+    with closing(open_source(source, dimension, note or warnings.warn)) as opened:
         choices = choose(opened, variables, defaults, chunks, shards)
         return _convert(opened, choices, place, client, verify, progress)
 
@@ -156,32 +173,26 @@ def _find_codec(choice: Choice, record: Record, client: Any, progress: Progress 
     field = choice.field
     extremes = (0.0, 0.0)
     if choice.needs_extremes:
-        valid = valid_range_of(field)
-        calls = ((field.part(box), valid, choice.ask) for box in boxes_of(field.shape, choice.shards))
+        valid, ask = valid_range_of(field), choice.ask and choice.is_relative
+        calls = ((field.part(box), valid, ask) for box in boxes_of(field.shape, choice.shards))
         with closing(run(client, extremes_of_part, calls)) as results:
             extremes = extremes_together(field, counted(results, progress, f"{field.name}: range", choice.shard_count))
     codec = codec_of(field, choice.chunks, choice.bound, extremes, choice.options)
-    found: dict[str, Any] = {"codec": codec.to_dict()["configuration"]}
-    if choice.needs_extremes:
-        found |= {"minimum": extremes[0], "maximum": extremes[1]}
+    margin = margin_of(field, choice.bound, extremes)
+    found: dict[str, Any] = {"codec": codec.to_dict()["configuration"], "bound": bound_of(field, codec, margin)}
+    if margin:
+        found["margin"] = margin
+    if choice.is_relative:
+        found |= dict(zip(("minimum", "maximum"), unpacked_extremes(field, extremes), strict=True))
     record.codecs[field.name] = found
 
 
 def _copy_rest(source: Source, choices: list[Choice], target: Target, record: Record) -> None:
     """Coordinates and all other variables, exactly, and the metadata of those that are coded."""
-    # A copy, as a dataset of the caller keeps its encodings.
-    rest = source.rest([choice.field.name for choice in choices]).copy()
-    for name in rest.variables:
-        variable = rest[name].variable
-        variable.encoding = {key: value for key, value in variable.encoding.items() if key in KEPT}
-        if variable.chunks is not None:
-            rest[name] = rest[name].chunk({axis: max(lengths) for axis, lengths in rest[name].chunksizes.items()})
-    attributes = dict(rest.attrs)
+    coded = {choice.field.name for choice in choices}
     with target.session("Coordinates, and what is copied exactly") as session:
-        # By this process: a session of a repository cannot go to workers by way of xarray.
-        with dask.config.set(scheduler="threads"):
-            rest.attrs = {**attributes, _record.ATTRIBUTE: record.attribute()}
-            rest.to_zarr(session.store, mode="a", zarr_format=3, consolidated=False, safe_chunks=False)
+        attributes = {**source.attributes, _record.ATTRIBUTE: record.attribute()}
+        copy(source, [name for name in source.names if name not in coded], session.store, attributes)
         group = zarr.open_group(session.store, mode="r+")
         for choice in choices:
             # One that is there is of a run that was interrupted here. To replace it would remove its shards.
@@ -192,24 +203,32 @@ def _copy_rest(source: Source, choices: list[Choice], target: Target, record: Re
 
 
 def _create(group: Any, choice: Choice, record: Record) -> None:
-    found = record.codecs[choice.field.name]
-    codec = record.codec_of(choice.field.name)
+    field = choice.field
+    found = record.codecs[field.name]
+    codec = record.codec_of(field.name)
     relative = {key: value for key, value in choice.bound.items() if key in ("range", "max")}
-    left = {**cf.attributes(codec, **relative)}
+    left = {**cf.attributes(codec, **relative), "ferrosz_bound": record.bound_of(field.name)}
     left |= {f"ferrosz_{key}": found[key] for key in ("minimum", "maximum") if key in found}
     group.create_array(
-        choice.field.name,
-        shape=choice.field.shape,
+        field.name,
+        shape=field.shape,
         chunks=choice.chunks,
         shards=choice.shards,
-        dtype=choice.field.dtype,
-        fill_value=float("nan"),
+        dtype=field.dtype,
+        fill_value=_fill_value(field),
         serializer=codec,
         compressors=None,
         filters=None,
-        dimension_names=choice.field.dims,
-        attributes={**choice.field.attributes, **left},
+        dimension_names=field.dims,
+        attributes={**field.attributes, **left},
     )
+
+
+def _fill_value(field: Field) -> float | int:
+    """NaN; of packed integers the value of missing elements, or the least one, which is a value like others."""
+    if field.step is None:
+        return float("nan")
+    return field.missing[0] if field.missing else int(np.iinfo(field.dtype).min)
 
 
 def _write_shards(
@@ -217,15 +236,15 @@ def _write_shards(
 ) -> Variable:
     """The second pass over a variable."""
     field = choice.field
-    size = field.size * field.dtype.itemsize
-    done = Variable(record.bound_of(field.name), choice.chunks, choice.shards, times_read(field, choice.shards), size)
+    bound, margin, times = record.bound_of(field.name), record.margin_of(field.name), times_read(field, choice.shards)
+    done = Variable(bound, choice.chunks, choice.shards, times, choice.source_bytes)
     boxes = boxes_of(field.shape, choice.shards)
     first = 0
     while batch := list(itertools.islice(boxes, target.batch)):
         last = first + len(batch)
         with target.session(f"{field.name}: shards {first + 1} to {last} of {choice.shard_count}") as session:
             writer = session.writer()
-            calls = ((writer, field.name, box, field.part(box), check) for box in batch)
+            calls = ((writer, field.name, box, field.part(box), margin, check) for box in batch)
             writers = []
             with closing(run(client, write_shard, calls)) as results:
                 for written, used in counted(results, progress, f"{field.name}: shards", choice.shard_count, first):
@@ -233,7 +252,9 @@ def _write_shards(
                     done.shards_written += written.is_new
                     done.shards_kept += not written.is_new
                     if written.largest_error is not None:
-                        done.largest_error = max(done.largest_error or 0.0, written.largest_error)
+                        done.largest_error = max(
+                            done.largest_error or 0.0, written.largest_error * float(field.step or 1)
+                        )
                     if written.is_new:
                         writers.append(used)
             session.take(writers)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from .. import ArgumentError
-from ._source import Box, Field
+from ._field import Box, Field
 
 # Chunks of up to 8 MiB have a codec that is chosen once for all.
 CHUNK_BYTES = 4 << 20
@@ -22,8 +22,8 @@ Lengths = Mapping[str, int]
 def layout_of(field: Field, chunks: Lengths | None, shards: Lengths | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shapes of chunks and of shards: as they are asked for, or as the source suggests.
 
-    Shards of at most 128 MiB are multiples of what the source has as chunks, so that little of it is read twice. They are
-    cut into chunks of at most 4 MiB, by halves of their longest axis.
+    Shards of at most 128 MiB are multiples of what the source has as chunks, so that little of it is read twice. They
+    are cut into chunks of at most 4 MiB, by halves of their longest axis.
     """
     wanted = _suggested(field) if shards is None else _asked_for("shards", field, shards)
     if chunks is not None:
@@ -39,7 +39,9 @@ def layout_of(field: Field, chunks: Lengths | None, shards: Lengths | None) -> t
         ends = zip(field.dims, multiples, wanted, field.shape, strict=True)
         uneven = [name for name, multiple, length, whole in ends if multiple != length < whole]
         if uneven:
-            raise ArgumentError(f"shards: {wanted} of {field.name} are no multiples of its chunks {chosen}, along {uneven}")
+            raise ArgumentError(
+                f"shards: {wanted} of {field.name} are no multiples of its chunks {chosen}, along {uneven}"
+            )
     return chosen, multiples
 
 
@@ -102,7 +104,8 @@ def _times_read(field: Field, shards: tuple[int, ...], axis: int) -> float:
 
 
 def _asked_for(argument: str, field: Field, lengths: Lengths) -> tuple[int, ...]:
-    wrong = {name: length for name, length in lengths.items() if not isinstance(length, int) or length == 0 or length < -1}
+    is_right = {name: isinstance(length, int) and (length > 0 or length == -1) for name, length in lengths.items()}
+    wrong = {name: length for name, length in lengths.items() if not is_right[name]}
     if wrong:
         raise ArgumentError(f"{argument}: {wrong}: a length is at least 1, or -1 for all")
     whole = {name: lengths.get(name, -1) for name in field.dims}

@@ -30,8 +30,13 @@ class Record:
 
     def bound_of(self, name: str) -> float:
         """The absolute bound of a variable; with `pwrel`, the share of each value."""
-        codec = self.codec_of(name)
-        return codec.abs if codec.abs is not None else codec.pwrel or 0.0
+        found = self.codecs[name]
+        # An earlier ferrosz left no bound, and had no packed integers.
+        return float(found.get("bound", found["codec"].get("abs", found["codec"].get("pwrel"))))
+
+    def margin_of(self, name: str) -> int:
+        """By how many steps packed values were moved away from that of missing elements."""
+        return int(self.codecs[name].get("margin", 0))
 
     def attribute(self) -> dict[str, Any]:
         return {
@@ -57,9 +62,8 @@ def begin(target: Target, settings: dict[str, Any]) -> Record:
                 raise ArgumentError("target: this Zarr group has arrays, and is no archive that this function has made")
             group.attrs[ATTRIBUTE] = Record({"settings": settings}).attribute()
         record = _record_of(group)
-    other = [
-        f"{name} is {there!r} there and {here!r} here" for name, there, here in _differences(record.settings, settings, "")
-    ]
+    differences = _differences(record.settings, settings, "")
+    other = [f"{name} is {there!r} there and {here!r} here" for name, there, here in differences]
     if other:
         raise ArgumentError(f"target: this archive was begun with other settings: {'; '.join(other)}")
     return record

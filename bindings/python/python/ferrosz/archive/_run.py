@@ -18,7 +18,8 @@ Progress = Callable[[str, int, int], object]
 
 
 def run(client: Any, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Generator[Any, None, None]:
-    """The results of a function, in any order. Calls are made as they are needed, so there may be any number of them."""
+    """The results of a function, in any order. Calls are made as they are needed, so there may be any number of
+    them."""
     if client is None:
         yield from itertools.starmap(function, calls)
         return

@@ -12,7 +12,7 @@ from zarr.abc.store import SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
-from ._source import Box
+from ._field import Box
 
 # The index of a shard has a start and a length for each chunk, these for one that is not there, and a checksum behind.
 ABSENT = 2**64 - 1

@@ -9,10 +9,11 @@ from typing import Any
 from .. import ArgumentError
 from . import _record
 from ._compare import compare_shard
+from ._field import Field
 from ._layout import boxes_of, number_of_boxes
 from ._record import Record
 from ._run import Progress, counted, run
-from ._source import Field, Source, open_source
+from ._source import Source, open_source
 from ._target import target_of
 
 
@@ -49,7 +50,8 @@ def verify(
     """Reads every shard of an archive as its users do, and compares it with the source that it was made of.
 
     Errors are computed by NumPy in this package, in exact arithmetic where they are close to the bound; nothing of the
-    compressor is asked. Arguments are those of `convert`. A result is true if its variable is sound and keeps its bound.
+    compressor is asked. Arguments are those of `convert`. A result is true if its variable is sound and keeps its
+    bound.
 
     >>> import tempfile, xarray
     >>> source = xarray.Dataset({"t": ("x", np.sin(np.arange(100000) / 1000))})
@@ -65,7 +67,9 @@ def verify(
         raise ArgumentError("target: this archive is not complete: call `convert` once more")
     with closing(open_source(source, dimension)) as opened:
         if opened.identity != record.settings["source"]:
-            raise ArgumentError(f"source: the archive was made of {record.settings['source']}, and this is {opened.identity}")
+            raise ArgumentError(
+                f"source: the archive was made of {record.settings['source']}, and this is {opened.identity}"
+            )
         fields = {name: _recorded(opened, name, settings) for name, settings in record.settings["variables"].items()}
         store = place.reading()
         return {name: _verify_shards(field, store, record, client, progress) for name, field in fields.items()}
@@ -73,9 +77,11 @@ def verify(
 
 def _recorded(source: Source, name: str, settings: dict[str, Any]) -> Field:
     """A field of the source, as the archive has it."""
-    if name not in source.fields:
+    if name not in source.names:
         raise ArgumentError(f"source: it has no variable {name}, which the archive has")
-    found = source.fields[name]
+    found = source.packed(name) if settings.get("packed") else source.unpacked(name)
+    if found is None:
+        raise ArgumentError(f"source: its files do not pack {name} alike any more")
     if found.shape != tuple(settings["shape"]):
         raise ArgumentError(f"source: {name} is {found.shape}, and {tuple(settings['shape'])} in the archive")
     return replace(found, fill=() if settings["fill"] == "auto" else tuple(settings["fill"]))
@@ -84,12 +90,13 @@ def _recorded(source: Source, name: str, settings: dict[str, Any]) -> Field:
 def _verify_shards(field: Field, store: Any, record: Record, client: Any, progress: Progress | None) -> Verified:
     done = Verified(record.bound_of(field.name))
     shards = tuple(record.settings["variables"][field.name]["shards"])
-    calls = ((store, field.name, box, field.part(box)) for box in boxes_of(field.shape, shards))
+    margin = record.margin_of(field.name)
+    calls = ((store, field.name, box, field.part(box), margin) for box in boxes_of(field.shape, shards))
     with closing(run(client, compare_shard, calls)) as results:
         for found in counted(results, progress, f"{field.name}: verified", number_of_boxes(field.shape, shards)):
             done.elements += found.elements
             done.missing += found.missing
-            done.largest_error = max(done.largest_error, found.largest_error)
+            done.largest_error = max(done.largest_error, found.largest_error * float(field.step or 1))
             done.over += found.over
             done.changed += found.changed
             if found.fault is not None:

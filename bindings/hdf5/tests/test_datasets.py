@@ -184,8 +184,9 @@ class Datasets(FieldTest):
                     self.assertEqual(decoded.dtype, values.dtype)
                     self.assert_within(decoded, values, 5.0)
         for wrong in (2**31, -(2**31) - 1):
-            with self.assertRaises(OSError):
-                self.write(np.full((20, 50), wrong), chunks=(16, 33))
+            # Without a cache a failure is that of the write, not of the end of the file.
+            with h5py.File(self.path, "w", rdcc_nbytes=0) as file, self.assertRaises(OSError):
+                create(file, "x", np.full((20, 50), wrong), chunks=(16, 33))
         # An optional filter leaves such chunks as they are.
         values = np.full((20, 50), 2**40)
         self.write(values, chunks=(16, 33), flags=h5py.h5z.FLAG_OPTIONAL)

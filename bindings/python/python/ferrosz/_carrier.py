@@ -13,8 +13,8 @@ CARRIERS = {"int8": "int16", "uint8": "uint16", "int64": "int32", "uint64": "uin
 
 def carrier_of(dtype: Any) -> np.dtype[Any]:
     """The type that a stream has for elements of a type, in the byte order of this machine."""
-    native = np.dtype(dtype).newbyteorder("=")
-    return np.dtype(CARRIERS.get(native.name, native))
+    native: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
+    return np.dtype(CARRIERS[native.name]) if native.name in CARRIERS else native
 
 
 def to_carrier(array: Any) -> Any:

@@ -143,8 +143,8 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            fill = [chunk_spec.fill_value]
-            return buffer.from_array_like(cupy().from_dlpack(self._compressor(fill).compress(array)))
+            compressor = self._compressor([chunk_spec.fill_value])
+            return buffer.from_array_like(cupy().from_dlpack(compressor.compress(array)))
         fill = fill_in_carrier(chunk_spec.fill_value, array.dtype)
         known = ["auto"] if fill is None else ["auto", fill]
         stream: Any = self._compressor(known).compress(to_carrier(array))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, Never
 
 import numpy as np
@@ -133,8 +132,14 @@ class Ferrosz(Mapping[str, Any]):
         return f"Ferrosz({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
 
-@cache
+_is_warned = False
+
+
 def _warn_of_number() -> None:
+    global _is_warned
+    if _is_warned:
+        return
+    _is_warned = True
     warn(
         f"{FILTER_ID}, the number of the HDF5 filter of ferrosz, is one for tests: files with it are not for keeping, until the "
         "HDF Group has assigned one",

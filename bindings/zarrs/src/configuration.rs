@@ -48,6 +48,11 @@ pub struct FerroszCodecConfiguration {
     /// Whether zeros come back as zeros.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_zero: bool,
+    /// Whether each chunk is written once, and as a whole. zarrs decodes a chunk and encodes it again when a part of it is
+    /// written. Without this setting only codecs without splines encode, whose bound holds however often that happens; with
+    /// it streams are shorter.
+    #[serde(skip_serializing_if = "is_false")]
+    pub written_once: bool,
 }
 
 impl FerroszCodecConfiguration {
@@ -124,6 +129,10 @@ impl FerroszCodecConfiguration {
             (None, Some(codec)) => codec.into(),
             (None, None) => Preset::default().into(),
         };
+        let choice = match choice {
+            Choice::Preset(Preset::Small) if !self.written_once => Preset::Balanced.into(),
+            choice => choice,
+        };
         let mut compressor = Compressor::new(choice, self.bound()?);
         if let Some(rank) = self.rank {
             compressor = compressor.with_rank(rank).map_err(invalid)?;
@@ -138,6 +147,19 @@ impl FerroszCodecConfiguration {
             compressor = compressor.keep_zeros();
         }
         Ok(compressor)
+    }
+
+    /// Why chunks are only decoded with this configuration, if they are: its codec has splines, whose errors would add each
+    /// time that a part of a chunk is written, and nothing says that each chunk is written once.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let codec = self.codec.filter(|_| !self.written_once)?;
+        let has_splines = (codec.tiles()).is_some_and(|it| it.predictor.geometry().is_some());
+        has_splines.then(|| {
+            format!(
+                "codec ferrosz: {codec} has splines, whose errors add each time that a part of a chunk is written; set \
+                 written_once if each chunk is written once"
+            )
+        })
     }
 
     fn bound(&self) -> Result<Bound, PluginCreateError> {

@@ -46,6 +46,7 @@ pub fn abs(error: f64) -> FerroszCodecConfiguration {
 pub fn named(error: f64, codec: &str) -> FerroszCodecConfiguration {
     FerroszCodecConfiguration {
         codec: Some(codec.parse().expect("the name of a codec")),
+        written_once: true,
         ..abs(error)
     }
 }

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, space: Hid) -
                 // Not in `can_apply`: HDF5 calls that also for the properties of a dataset that was opened, from which
                 // H5Pget_fill_value follows a null pointer.
                 let fill = hdf5.fill_value(properties, datatype)?;
-                found.dataset.fill = fill.map(|value| bits(found.dataset.stored, value));
+                found.dataset.fill = fill.and_then(|value| bits(found.dataset.stored, value));
                 words = found.words();
             }
             // Only with an optional filter does HDF5 go on after a refusal. The words behind the request may describe another
@@ -91,15 +91,19 @@ fn parameters(
     Ok(parameters)
 }
 
-/// The bits of a value, in the low end of the result.
-fn bits(stored: Stored, mut value: Vec<u8>) -> u64 {
-    let is_big = cfg!(target_endian = "big") != stored.is_swapped;
+/// The bits of a value of a dataset as one of its streams, in the low end of the result; none if they do not have it.
+fn bits(stored: Stored, mut value: Vec<u8>) -> Option<u64> {
+    let mut is_swapped = stored.is_swapped;
+    if stored.is_of_other_width() {
+        value = stored.to_stream(&value).ok()?;
+        is_swapped = false;
+    }
+    let is_big = cfg!(target_endian = "big") != is_swapped;
     if !is_big {
         value.reverse();
     }
-    value
-        .iter()
-        .fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+    let join = |bits, byte: &u8| bits << 8 | u64::from(*byte);
+    Some(value.iter().fold(0, join))
 }
 
 #[cfg(test)]
@@ -109,11 +113,8 @@ mod tests {
 
     #[test]
     fn bits_are_those_of_the_value_in_either_byte_order() {
-        let stored = |is_swapped| Stored {
-            value_type: ValueType::F32,
-            is_swapped,
-        };
-        let expected = u64::from(1e20f32.to_bits());
+        let stored = |is_swapped| Stored::new(ValueType::F32, 4, is_swapped).unwrap();
+        let expected = Some(u64::from(1e20f32.to_bits()));
         assert_eq!(
             bits(stored(false), 1e20f32.to_ne_bytes().to_vec()),
             expected

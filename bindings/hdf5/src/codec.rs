@@ -24,7 +24,7 @@ pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
         with_value!(value_type, V => V::from_number(fill).map(|_| ()))
             .ok_or(ferrosz::Error::FillOfOtherType { fill, value_type })?;
     }
-    let mut compressor = Compressor::new(request.choice, request.bound).device(Device::Cpu);
+    let mut compressor = Compressor::new(request.encoder()?, request.bound).device(Device::Cpu);
     if !dataset.extents.is_empty() {
         compressor = compressor.extents(&dataset.extents)?;
     }
@@ -47,14 +47,21 @@ pub fn encode(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<u8>, Failure>
 }
 
 fn encode_values<V: Value>(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<u8>, Failure> {
-    let size = size_of::<V>();
-    if !chunk.len().is_multiple_of(size) {
-        let bytes = chunk.len();
+    let stored = parameters.dataset.stored;
+    if !chunk.len().is_multiple_of(stored.size) {
+        let (bytes, size) = (chunk.len(), stored.size);
         let reason = format_args!("a chunk of {bytes} bytes is not one of values of {size} bytes");
         return Err(Failure::new(reason));
     }
-    let mut values = values::<V>(chunk);
-    if parameters.dataset.stored.is_swapped {
+    let converted;
+    let mut values = match stored.is_of_other_width() {
+        true => {
+            converted = stored.to_stream(chunk)?;
+            values::<V>(&converted)
+        }
+        false => values::<V>(chunk),
+    };
+    if stored.is_swapped && !stored.is_of_other_width() {
         values.to_mut().iter_mut().for_each(swap);
     }
     let compressor = compressor(parameters)?;
@@ -105,8 +112,10 @@ pub fn decode(dataset: &Dataset, stream: &[u8], allocator: Allocator) -> Result<
             info.elements, info.dtype
         )));
     }
-    let too_large = |_| Failure::new(format_args!("{} bytes are too many", info.field_bytes));
-    let bytes = usize::try_from(info.field_bytes).map_err(too_large)?;
+    let bytes = usize::try_from(info.elements).ok();
+    let bytes = bytes.and_then(|elements| elements.checked_mul(dataset.stored.size));
+    let bytes = bytes
+        .ok_or_else(|| Failure::new(format_args!("{} elements are too many", info.elements)))?;
     let mut memory = allocator.allocate(bytes)?;
     let chunk = memory.bytes();
     with_threads(
@@ -122,6 +131,11 @@ fn decode_values<V: Value>(
     chunk: &mut [u8],
 ) -> Result<(), Failure> {
     let decompressor = Decompressor::new().device(Device::Cpu);
+    if dataset.stored.is_of_other_width() {
+        let values = decompressor.decompress::<V>(stream)?;
+        dataset.stored.to_chunk(&values, chunk);
+        return Ok(());
+    }
     let swap_all = |values: &mut [V]| {
         if dataset.stored.is_swapped {
             values.iter_mut().for_each(swap);
@@ -156,10 +170,12 @@ mod tests {
                 choice: Preset::Small.into(),
                 rank: 0,
                 fill,
+                written_once: false,
             },
             dataset: Dataset {
                 stored: Stored {
                     value_type: ValueType::F32,
+                    size: 4,
                     is_swapped: false,
                 },
                 fill: of_dataset,

@@ -21,13 +21,30 @@ const FLOATS: [(ValueType, [usize; 5], usize); 4] = [
 /// The values of a dataset as they are in chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
-    /// Their type.
+    /// Their type in a stream.
     pub value_type: ValueType,
+    /// The bytes of one in a chunk: those of the type, but 1 for `i16` and `u16`, or 8 for `i32` and `u32`, if the dataset has
+    /// integers of 8 or 64 bits.
+    pub size: usize,
     /// Whether the bytes of a value are in the order that this machine has not.
     pub is_swapped: bool,
 }
 
 impl Stored {
+    /// Values with this type in a stream, and so many bytes in a chunk; none if there are no such values.
+    pub fn new(value_type: ValueType, size: usize, is_swapped: bool) -> Option<Self> {
+        let is_possible = match value_type {
+            ValueType::I16 | ValueType::U16 => matches!(size, 1 | 2),
+            ValueType::I32 | ValueType::U32 => matches!(size, 4 | 8),
+            _ => size == value_type.bytes(),
+        };
+        is_possible.then_some(Self {
+            value_type,
+            size,
+            is_swapped,
+        })
+    }
+
     /// The values of a datatype of HDF5.
     ///
     /// # Errors
@@ -40,10 +57,11 @@ impl Stored {
             _ => None,
         };
         let size = hdf5.type_size(datatype)?;
-        let value_type = (value_type.filter(|found| found.bytes() == size)).ok_or_else(|| {
+        let found = value_type.and_then(|value_type| Self::new(value_type, size, false));
+        let found = found.ok_or_else(|| {
             let names = ValueType::ALL.map(ValueType::name).join(", ");
             Failure::new(format_args!(
-                "the dataset's type, of {size} bytes, is none of {names}; leave the filter away"
+                "the dataset's type, of {size} bytes, is none of {names}, nor an integer of 8 or 64 bits; leave the filter away"
             ))
         })?;
         let own = match cfg!(target_endian = "little") {
@@ -52,8 +70,8 @@ impl Stored {
         };
         match hdf5.type_order(datatype)? {
             order @ (H5T_ORDER_LE | H5T_ORDER_BE) => Ok(Self {
-                value_type,
                 is_swapped: order != own,
+                ..found
             }),
             _ => Err(Failure::new(
                 "the dataset's byte order is neither little nor big endian",
@@ -79,10 +97,10 @@ fn integer(hdf5: &Hdf5, datatype: Hid) -> Result<Option<ValueType>, Failure> {
     }
     let is_signed = hdf5.type_sign(datatype)? != 0;
     Ok(match (size, is_signed) {
-        (2, true) => Some(ValueType::I16),
-        (2, false) => Some(ValueType::U16),
-        (4, true) => Some(ValueType::I32),
-        (4, false) => Some(ValueType::U32),
+        (1 | 2, true) => Some(ValueType::I16),
+        (1 | 2, false) => Some(ValueType::U16),
+        (4 | 8, true) => Some(ValueType::I32),
+        (4 | 8, false) => Some(ValueType::U32),
         _ => None,
     })
 }

@@ -20,6 +20,7 @@ mod hdf5;
 mod memory;
 mod parameters;
 mod threads;
+mod width;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -27,6 +27,15 @@ const SWAPPED: u32 = 1 << 8;
 /// In the word of the type: the dataset has a fill value.
 const HAS_FILL: u32 = 1 << 9;
 
+/// In the word of the type: the dataset has integers of 8 bits.
+const OF_8_BITS: u32 = 1 << 10;
+
+/// In the word of the type: the dataset has integers of 64 bits.
+const OF_64_BITS: u32 = 1 << 11;
+
+/// In the last byte of the first word: each chunk is written once.
+const WRITTEN_ONCE: u8 = 1;
+
 /// The most axes of a field. HDF5 has up to 32.
 const MOST_AXES: usize = 8;
 
@@ -41,6 +50,9 @@ pub struct Request {
     pub rank: u8,
     /// The values that stand for missing elements.
     pub fill: FillRequest,
+    /// Whether each chunk is written once. If not, a chunk may be decoded and encoded again any number of times, as HDF5 does
+    /// when a part of it is written, and only codecs without splines keep the bound then.
+    pub written_once: bool,
 }
 
 /// Which values stand for missing elements.
@@ -88,7 +100,7 @@ impl Request {
             )));
         };
         let [version, mode, fill_mode, rest] = first.to_le_bytes();
-        if u32::from(version) != VERSION || rest != 0 {
+        if u32::from(version) != VERSION || rest & !WRITTEN_ONCE != 0 {
             return Err(Failure::new(format_args!(
                 "cd_values[0]: {first:#x} is not of version {VERSION}, the only one that this plugin knows"
             )));
@@ -120,7 +132,25 @@ impl Request {
             choice: choice_of(*choice)?,
             rank: rank.ok_or_else(|| Failure::new("cd_values[2]: the rank must be 0 to 3"))?,
             fill,
+            written_once: rest == WRITTEN_ONCE,
         })
+    }
+
+    /// The preset or codec that chunks are encoded with: without splines, unless each chunk is written once.
+    ///
+    /// # Errors
+    ///
+    /// If a codec with splines was asked for by its name.
+    pub fn encoder(&self) -> Result<Choice, Failure> {
+        match self.choice {
+            choice if self.written_once => Ok(choice),
+            Choice::Preset(Preset::Small) => Ok(Preset::Balanced.into()),
+            Choice::Codec(codec) if has_splines(codec) => Err(Failure::new(format_args!(
+                "cd_values[1]: the codec {codec} has splines, and each time that a part of a chunk is written the errors would \
+                 add; set bit 24 of cd_values[0] if each chunk is written once, or take a codec without splines"
+            ))),
+            choice => Ok(choice),
+        }
     }
 
     fn words(&self) -> [u32; REQUEST_WORDS] {
@@ -130,10 +160,11 @@ impl Request {
             FillRequest::Value(value) => (2, value),
         };
         let mode = u32::from(self.bound.mode().id());
+        let once = if self.written_once { WRITTEN_ONCE } else { 0 };
         let [low, high] = halves(self.bound.value().to_bits());
         let [fill_low, fill_high] = halves(fill.to_bits());
         [
-            VERSION | mode << 8 | fill_mode << 16,
+            VERSION | mode << 8 | fill_mode << 16 | u32::from(once) << 24,
             number_of(self.choice),
             self.rank.into(),
             low,
@@ -162,7 +193,15 @@ impl Parameters {
         let value_type = u8::try_from(of_type & 0xff)
             .ok()
             .and_then(ValueType::from_id);
-        let value_type = value_type.ok_or_else(|| {
+        let stored = value_type.and_then(|value_type| {
+            let size = match of_type & (OF_8_BITS | OF_64_BITS) {
+                0 => value_type.bytes(),
+                OF_8_BITS => 1,
+                _ => 8,
+            };
+            Stored::new(value_type, size, of_type & SWAPPED != 0)
+        });
+        let stored = stored.ok_or_else(|| {
             Failure::new(format_args!(
                 "cd_values[7]: {of_type} is not the number of a type"
             ))
@@ -171,10 +210,7 @@ impl Parameters {
         Ok(Self {
             request,
             dataset: Dataset {
-                stored: Stored {
-                    value_type,
-                    is_swapped: of_type & SWAPPED != 0,
-                },
+                stored,
                 fill: (of_type & HAS_FILL != 0).then_some(fill),
                 extents: extents.iter().copied().map(u64::from).collect(),
             },
@@ -186,8 +222,13 @@ impl Parameters {
         let Dataset { stored, fill, .. } = self.dataset;
         let swapped = if stored.is_swapped { SWAPPED } else { 0 };
         let has_fill = fill.map_or(0, |_| HAS_FILL);
+        let width = match stored.size {
+            size if size == stored.value_type.bytes() => 0,
+            1 => OF_8_BITS,
+            _ => OF_64_BITS,
+        };
         let mut words = self.request.words().to_vec();
-        words.push(u32::from(stored.value_type.id()) | swapped | has_fill);
+        words.push(u32::from(stored.value_type.id()) | swapped | has_fill | width);
         words.extend(halves(fill.unwrap_or_default()));
         words.extend(self.dataset.extents.iter().map(|length| *length as u32));
         words
@@ -205,6 +246,12 @@ pub fn axes(chunk: &[u64]) -> Vec<u64> {
         true => axes,
         false => Vec::new(),
     }
+}
+
+/// Whether the decoded values of a codec are other ones when they are encoded again.
+fn has_splines(codec: Codec) -> bool {
+    let tiles = codec.tiles();
+    tiles.is_some_and(|tiles| tiles.predictor.geometry().is_some())
 }
 
 fn halves(bits: u64) -> [u32; 2] {
@@ -251,10 +298,12 @@ mod tests {
                 choice: Preset::Small.into(),
                 rank: 0,
                 fill: FillRequest::Auto,
+                written_once: false,
             },
             dataset: Dataset {
                 stored: Stored {
                     value_type: ValueType::F32,
+                    size: 4,
                     is_swapped: true,
                 },
                 fill: Some(0x60ad_78ec),
@@ -305,6 +354,7 @@ mod tests {
                     fill,
                     rank: 2,
                     bound: Bound::pwrel(0.01).unwrap(),
+                    written_once: choice == Codec::INTERP.into(),
                 };
                 given.dataset.fill = None;
                 let read = Parameters::read(&given.words());
@@ -312,6 +362,48 @@ mod tests {
                 assert_eq!(Request::read(&given.request.words()), Ok(given.request));
             }
         }
+    }
+
+    #[test]
+    fn integers_of_8_and_64_bits_come_back() {
+        for (value_type, size, word) in [
+            (ValueType::I16, 1, 0x500),
+            (ValueType::U16, 1, 0x500),
+            (ValueType::I32, 8, 0x900),
+            (ValueType::U32, 8, 0x900),
+        ] {
+            let mut given = parameters();
+            given.dataset.stored = Stored::new(value_type, size, true).unwrap();
+            given.dataset.fill = None;
+            assert_eq!(given.words()[7], u32::from(value_type.id()) | word);
+            assert_eq!(Parameters::read(&given.words()), Ok(given.clone()));
+            let mut words = given.words();
+            words[7] = u32::from(ValueType::F32.id()) | word;
+            assert!(Parameters::read(&words).is_err());
+        }
+    }
+
+    #[test]
+    fn splines_are_for_chunks_that_are_written_once() {
+        let request = |choice, written_once| Request {
+            choice,
+            written_once,
+            ..parameters().request
+        };
+        assert_eq!(
+            request(Preset::Small.into(), false).encoder(),
+            Ok(Preset::Balanced.into())
+        );
+        for preset in Preset::ALL.map(Choice::from) {
+            assert_eq!(request(preset, true).encoder(), Ok(preset));
+        }
+        for codec in Codec::ALL {
+            let is_safe = Preset::Balanced.codecs().contains(&codec);
+            assert_eq!(request(codec.into(), false).encoder().is_ok(), is_safe);
+            assert_eq!(request(codec.into(), true).encoder(), Ok(codec.into()));
+        }
+        let first = request(Codec::INTERP.into(), true).words()[0];
+        assert_eq!(first, 0x100_0001);
     }
 
     #[test]
@@ -338,7 +430,7 @@ mod tests {
             (0, 0x401),
             (0, 0x3_0001),
             (0, 0x2_0001),
-            (0, 0x100_0001),
+            (0, 0x200_0001),
             (1, 3),
             (1, 515),
             (2, 4),

@@ -10,7 +10,7 @@ FILTER = 46657
 ABS, PWREL = 0, 3
 CODECS = {"small": 0, "balanced": 1, "fast": 2, "plain": 2 << 8 | 1, "lorenzo+rans": 16 << 8 | 16, "interp": 19 << 8 | 16}
 
-TYPES = ["f4", "f8", "f2", "i2", "u2", "i4", "u4"]
+TYPES = ["f4", "f8", "f2", "i2", "u2", "i4", "u4", "i1", "u1", "i8", "u8"]
 
 
 def words(value):
@@ -18,18 +18,21 @@ def words(value):
     return struct.unpack("<II", struct.pack("<d", value))
 
 
-def parameters(bound, codec="small", mode=ABS, rank=0, fill="auto"):
+def parameters(bound, codec="small", mode=ABS, rank=0, fill="auto", once=None):
     """`cd_values` as README.md defines them: an example for users of h5py."""
     fill_mode = {"auto": 0, "none": 1}.get(fill, 2)
     given = words(fill) if fill_mode == 2 else ()
-    return (1 | mode << 8 | fill_mode << 16, CODECS[codec], rank, *words(bound), *given)
+    # Splines are for chunks that are written once.
+    once = codec == "interp" if once is None else once
+    return (1 | mode << 8 | fill_mode << 16 | once << 24, CODECS[codec], rank, *words(bound), *given)
 
 
 def field(dtype, shape=(50, 70)):
     """A smooth field with noise."""
     at = np.arange(np.prod(shape, dtype=int))
     values = 500 + 300 * np.sin(at * 0.01) + at * 2654435761 % 100 / 50
-    return values.reshape(shape).astype(dtype)
+    # 20 to 90 fit in 8 bits.
+    return (values / 10 if np.dtype(dtype).itemsize == 1 else values).reshape(shape).astype(dtype)
 
 
 def create(file, name, values, bound=4.0, chunks=(16, 33), dtype=None, fillvalue=None, flags=0, **request):

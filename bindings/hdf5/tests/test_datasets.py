@@ -156,9 +156,9 @@ class Datasets(FieldTest):
     def test_refusals(self):
         """What cannot be compressed is refused with a reason; an optional filter is left away."""
         cases = [
-            (np.zeros((4, 4), "i8"), {}, "of 8 bytes, is none of f32"),
-            (np.zeros((4, 4), "i1"), {}, "of 1 bytes"),
-            (np.zeros((4, 4), "c8"), {}, "is none of f32"),
+            (np.zeros((4, 4), "c8"), {}, "of 8 bytes, is none of f32"),
+            (np.zeros((4, 4), "?"), {}, "of 1 bytes"),
+            (np.zeros((4, 4), "i4"), {"codec": "interp", "once": False}, "has splines"),
             (np.zeros((4, 4), "S4"), {}, "is none of f32"),
             (np.zeros((4, 4), "i2"), {"mode": PWREL}, "relative to each value"),
             (np.zeros((4, 4), "i2"), {"fill": 1e20}, "the fill value 1e20 is no i16"),
@@ -172,6 +172,34 @@ class Datasets(FieldTest):
                     self.write(values, chunks=(4, 4), **request)
                 self.write(values, chunks=(4, 4), flags=h5py.h5z.FLAG_OPTIONAL, **request)
                 self.assertTrue((self.read() == values).all())
+
+    def test_integers_of_8_and_64_bits_have_their_limits(self):
+        for name, low, high in [("i1", -128, 127), ("u1", 0, 255), ("i8", -(2**31), 2**31 - 1), ("u8", 0, 2**32 - 1)]:
+            for order in "<>":
+                with self.subTest(type=order + name):
+                    values = np.array([low, high] * 500, order + name).reshape(20, 50)
+                    # A bound could lead beyond the limits of 8 bits.
+                    self.write(values, chunks=(16, 33), bound=5.0)
+                    decoded = self.read()
+                    self.assertEqual(decoded.dtype, values.dtype)
+                    self.assert_within(decoded, values, 5.0)
+        for wrong in (2**31, -(2**31) - 1):
+            # Without a cache a failure is that of the write, not of the end of the file.
+            with h5py.File(self.path, "w", rdcc_nbytes=0) as file, self.assertRaises(OSError):
+                create(file, "x", np.full((20, 50), wrong), chunks=(16, 33))
+        # An optional filter leaves such chunks as they are.
+        values = np.full((20, 50), 2**40)
+        self.write(values, chunks=(16, 33), flags=h5py.h5z.FLAG_OPTIONAL)
+        np.testing.assert_array_equal(self.read(), values)
+
+    def test_a_chunk_is_written_again(self):
+        """Splines are for chunks that are written once; without them a chunk may be written any number of times."""
+        values = field("f4")
+        with h5py.File(self.path, "w", rdcc_nbytes=0) as file:
+            dataset = create(file, "x", values, chunks=(50, 70))
+            for row in range(50):
+                dataset[row] = values[row]
+        self.assert_lossy(self.read(), values, 4.0)
 
     def test_other_filters(self):
         values = field("f4")

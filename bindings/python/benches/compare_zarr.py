@@ -76,12 +76,13 @@ def write_h5py(chunks: tuple[int, ...], options: object, path: Path, field: Arra
 
 def write_zarr_chosen(chunks: tuple[int, ...], settings: dict[str, object], path: Path, field: Array) -> None:
     """With a codec that is chosen once, which is timed."""
-    codec = codec_for(field, chunks=chunks, **settings)
+    codec = codec_for(field, chunks=chunks, written_once=True, **settings)
     write_zarr(chunks, {"serializer": codec, "compressors": None}, path, field)
 
 
 def write_h5py_chosen(chunks: tuple[int, ...], settings: dict[str, object], path: Path, field: Array) -> None:
-    write_h5py(chunks, ferrosz.hdf5.filter_for(field, chunks=chunks, **settings), path, field)
+    chosen = ferrosz.hdf5.filter_for(field, chunks=chunks, written_once=True, **settings)
+    write_h5py(chunks, chosen, path, field)
 
 
 def read_h5py(path: Path) -> Array:
@@ -113,9 +114,9 @@ def ways(bound: float, share: float, chunks: tuple[int, ...]) -> Iterator[Way]:
     }
     presets = ("small", "balanced", "fast")
     for preset in presets:
-        codec = FerroszCodec(abs=bound, preset=preset)
+        codec = FerroszCodec(abs=bound, preset=preset, written_once=True)
         in_zarr[f"ferrosz, {preset}"] = {"serializer": codec, "compressors": None}
-        in_h5py[f"ferrosz, {preset}"] = ferrosz.hdf5.Ferrosz(abs=bound, preset=preset)
+        in_h5py[f"ferrosz, {preset}"] = ferrosz.hdf5.Ferrosz(abs=bound, preset=preset, written_once=True)
     for name, options in in_zarr.items():
         yield "Zarr", name, functools.partial(write_zarr, chunks, options), read_zarr
     for name, options in in_h5py.items():

@@ -131,7 +131,7 @@ fn in_c_order<'py>(
         .cast_into()?)
 }
 
-/// Refuses masked arrays, whose mask would be lost.
+/// Refuses masked arrays, whose mask would be lost: [`masked`](crate::masked) comes before, where there are fill values.
 fn refuse_mask(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
     let masked = py
@@ -142,7 +142,7 @@ fn refuse_mask(object: &Bound<'_, PyAny>) -> PyResult<()> {
         true => Err(typed(
             py,
             UNSUPPORTED_TYPE,
-            "array: the mask of a masked array would be lost; give array.filled(value), and fill=value".to_owned(),
+            "array: a part of an array has no fill values, and the mask would be lost; give array.filled(value)".to_owned(),
         )),
     }
 }

@@ -34,6 +34,12 @@ fn array_of_bits<'py, V: Value, B: Element + bytemuck::Pod>(
     let bits = PyArray1::from_vec(py, cast_vec::<V, B>(values));
     let line = bits.call_method1(intern!(py, "view"), (dtype::descr(py, V::TYPE)?,))?;
     line.call_method1(intern!(py, "reshape"), (shape.to_vec(),))
+        .map_err(|cause| {
+            // The lengths of an array without elements may be any.
+            let error = argument(py, format!("stream: NumPy has no array of shape {shape:?}"));
+            error.set_cause(py, Some(cause));
+            error
+        })
 }
 
 /// The memory of an array of the caller, which is written.
@@ -68,7 +74,8 @@ impl Output {
             )));
         }
         let found: Vec<u64> = array.shape().iter().map(|length| *length as u64).collect();
-        if found != shape {
+        // A single element without dimensions is a stream with one.
+        if found != shape && !(found.is_empty() && shape == [1]) {
             return Err(fault(format!(
                 "its shape is {found:?}, and {shape:?} is needed"
             )));

@@ -1,4 +1,4 @@
-//! `codec_id`: the numbers of a codec.
+//! `codec_id` and `has_splines`: the numbers of a codec, and a promise that it does not have.
 
 use crate::options;
 use ferrosz::codec::pipeline::CodecId;
@@ -13,4 +13,15 @@ use pyo3::prelude::*;
 pub fn codec_id(py: Python<'_>, codec: &str) -> PyResult<(u8, u8)> {
     let CodecId { predictor, coder } = options::codec_of(py, codec)?.id();
     Ok((predictor, coder))
+}
+
+/// Whether the decoded values of a codec are other ones when they are compressed again, as those of splines are.
+///
+/// >>> from ferrosz._ferrosz import has_splines
+/// >>> has_splines("interp"), has_splines("lorenzo+rans"), has_splines("plain")
+/// (True, False, False)
+#[pyfunction]
+pub fn has_splines(py: Python<'_>, codec: &str) -> PyResult<bool> {
+    let tiles = options::codec_of(py, codec)?.tiles();
+    Ok(tiles.is_some_and(|tiles| tiles.predictor.geometry().is_some()))
 }

@@ -1,11 +1,13 @@
 //! `Compressor`: arrays to streams.
 
+use crate::arguments::Arguments;
 use crate::array_in::Field;
 use crate::call;
 use crate::device::{self, Kept};
 use crate::dtype;
 use crate::error::{argument, raised};
 use crate::group::Members;
+use crate::masked;
 use crate::options::{Aim, Aims, Fills, Options, axes as axes_of, choice, device as device_of};
 use crate::part::IndexedBox;
 use crate::pool;
@@ -15,6 +17,7 @@ use ferrosz::parts::agree;
 use ferrosz::{Bound as ErrorBound, BoundMode, Error, TargetKind, Value};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -32,7 +35,28 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "ferrosz")]
 pub struct Compressor {
     options: Arc<Options>,
+    arguments: Arguments,
     kept: Kept,
+}
+
+/// The arguments of a compressor; none stands for a default.
+#[derive(IntoPyObject)]
+struct Given<'a> {
+    abs: Option<f64>,
+    range: Option<f64>,
+    max: Option<f64>,
+    pwrel: Option<f64>,
+    psnr: Option<f64>,
+    rmse: Option<f64>,
+    ratio: Option<f64>,
+    preset: Option<&'a str>,
+    codec: Option<&'a str>,
+    rank: Option<u8>,
+    axes: Option<&'a str>,
+    fill: Option<&'a Fills>,
+    keep_sign: Option<bool>,
+    keep_zero: Option<bool>,
+    device: Option<&'a str>,
 }
 
 #[pymethods]
@@ -40,7 +64,7 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, fill=Fills::Auto(Vec::new()), keep_sign=false, keep_zero=false, device="auto"
+        rank=None, axes=None, fill=Fills::default(), keep_sign=false, keep_zero=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
@@ -62,6 +86,24 @@ impl Compressor {
         keep_zero: bool,
         device: &str,
     ) -> PyResult<Self> {
+        let given = Given {
+            abs,
+            range,
+            max,
+            pwrel,
+            psnr,
+            rmse,
+            ratio,
+            preset,
+            codec,
+            rank,
+            axes,
+            fill: (fill != Fills::default()).then_some(&fill),
+            keep_sign: keep_sign.then_some(true),
+            keep_zero: keep_zero.then_some(true),
+            device: (device != "auto").then_some(device),
+        };
+        let arguments = Arguments::new(&given.into_pyobject(py)?)?;
         let aims = Aims {
             bounds: [
                 (BoundMode::Abs, abs),
@@ -102,6 +144,7 @@ impl Compressor {
                 fills: fill,
                 compressor,
             }),
+            arguments,
             kept: Kept::default(),
         })
     }
@@ -125,8 +168,12 @@ impl Compressor {
                 "out: only the stream of an array on a GPU is written to memory of the caller";
             return Err(argument(py, message));
         }
-        let field = Field::new(array)?;
-        let options = self.options.clone();
+        let (array, fill) = masked::split(array)?;
+        let field = Field::new(&array)?;
+        let options = match fill {
+            None => self.options.clone(),
+            Some(fill) => Arc::new(self.options.with_fill(fill)),
+        };
         let bytes = call::run(py, field.bytes(), progress, false, move |advance| {
             with_value!(field.value_type(), V => {
                 compress(&options, field.values::<V>(), field.extents(), advance)
@@ -188,6 +235,22 @@ impl Compressor {
     /// Frees the device memory that is kept for the next call. Results keep theirs.
     fn release(&self, py: Python<'_>) {
         py.detach(|| self.kept.release());
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.arguments.call(py, "Compressor")
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        self.arguments.is_same(py, &other.arguments)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        self.arguments.hash(py)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        slf.get().arguments.reduced(&slf.get_type())
     }
 }
 

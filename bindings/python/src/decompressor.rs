@@ -1,5 +1,6 @@
 //! `Decompressor`: streams to arrays.
 
+use crate::arguments::Arguments;
 use crate::array_out::{Output, array_of};
 use crate::call::{self, Advance};
 use crate::device::{self, Kept};
@@ -11,7 +12,7 @@ use bytemuck::allocation::try_zeroed_vec;
 use ferrosz::codec::with_value;
 use ferrosz::{Error, Part, Value, ValueType};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Decompresses any number of streams with the same options, also from several threads at the same time. For streams on an
@@ -23,7 +24,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[pyclass(frozen, module = "ferrosz")]
 pub struct Decompressor {
     decompressor: ferrosz::Decompressor,
+    arguments: Arguments,
     kept: Kept,
+}
+
+/// The arguments of a decompressor; none stands for a default.
+#[derive(IntoPyObject)]
+struct Given<'a> {
+    device: Option<&'a str>,
+    verify_checksums: Option<bool>,
 }
 
 #[pymethods]
@@ -32,8 +41,13 @@ impl Decompressor {
     #[pyo3(signature = (*, device="auto", verify_checksums=true))]
     fn new(py: Python<'_>, device: &str, verify_checksums: bool) -> PyResult<Self> {
         let decompressor = of_device(py, device)?.verify_checksums(verify_checksums);
+        let given = Given {
+            device: (device != "auto").then_some(device),
+            verify_checksums: (!verify_checksums).then_some(false),
+        };
         Ok(Self {
             decompressor,
+            arguments: Arguments::new(&given.into_pyobject(py)?)?,
             kept: Kept::default(),
         })
     }
@@ -73,6 +87,22 @@ impl Decompressor {
     /// Frees the device memory that is kept for the next call. Results keep theirs.
     fn release(&self, py: Python<'_>) {
         py.detach(|| self.kept.release());
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.arguments.call(py, "Decompressor")
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        self.arguments.is_same(py, &other.arguments)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        self.arguments.hash(py)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        slf.get().arguments.reduced(&slf.get_type())
     }
 }
 

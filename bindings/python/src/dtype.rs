@@ -39,7 +39,30 @@ pub fn value_type(descr: &Bound<'_, PyArrayDescr>) -> PyResult<ValueType> {
         (_, 2) if descr.typeobj().name()? == "bfloat16" => Some(ValueType::Bf16),
         _ => None,
     };
-    found.ok_or_else(|| unsupported(descr.py(), descr))
+    found.ok_or_else(|| unsupported(descr.py(), descr, advice(descr.kind(), descr.itemsize())))
+}
+
+/// What to do with an array whose elements are of another type.
+fn advice(kind: u8, bytes: usize) -> &'static str {
+    match (kind, bytes) {
+        (b'c', _) => "compress the real and the imaginary part apart: array.real and array.imag",
+        (b'b', _) => {
+            "yes and no have no error bound; numpy.packbits makes bytes of them for a lossless compressor"
+        }
+        (b'i', 1) => "array.astype('int16') has the same values",
+        (b'u', 1) => "array.astype('uint16') has the same values",
+        (b'i', _) => {
+            "array.astype('int32') has the same values if they are from -2147483648 to 2147483647"
+        }
+        (b'u', _) => "array.astype('uint32') has the same values if they are at most 4294967295",
+        (b'f', _) => {
+            "array.astype('float64') has the nearest values, whose distance adds to the bound"
+        }
+        (b'm' | b'M', _) => {
+            "its numbers are those of array.view('int64'), less the first one; a date has no error bound of its own"
+        }
+        _ => "they are not numbers with an error bound",
+    }
 }
 
 /// The value type with one of these names, or of anything that NumPy makes an element type of.
@@ -73,13 +96,24 @@ pub fn value_type_of_dlpack(py: Python<'_>, dtype: DLDataType) -> PyResult<Value
         (DLDataTypeCode::UINT, 32, 1) => Some(ValueType::U32),
         _ => None,
     };
-    found.ok_or_else(|| unsupported(py, format_args!("{dtype:?}")))
+    found.ok_or_else(|| {
+        let kind = match dtype.code {
+            DLDataTypeCode::INT => b'i',
+            DLDataTypeCode::UINT => b'u',
+            DLDataTypeCode::FLOAT => b'f',
+            DLDataTypeCode::COMPLEX => b'c',
+            DLDataTypeCode::BOOL => b'b',
+            _ => b'V',
+        };
+        let advice = advice(kind, usize::from(dtype.bits) / 8);
+        unsupported(py, format_args!("{dtype:?}"), advice)
+    })
 }
 
-fn unsupported(py: Python<'_>, dtype: impl Display) -> PyErr {
+fn unsupported(py: Python<'_>, dtype: impl Display, advice: &str) -> PyErr {
     let known = ValueType::ALL.map(numpy_name).join(", ");
     let message = format!(
-        "array: elements of type {dtype} cannot be compressed; convert them to one of {known}"
+        "array: elements of type {dtype} cannot be compressed, only those of {known}; {advice}"
     );
     typed(py, UNSUPPORTED_TYPE, message)
 }

@@ -3,6 +3,7 @@
 //! The functions and classes here are those that `python/ferrosz/_ferrosz.pyi` declares; that file has no more.
 //! `python/ferrosz/__init__.py` is the module that users import.
 
+mod arguments;
 mod array_in;
 mod array_out;
 mod call;
@@ -15,6 +16,7 @@ mod error;
 mod fill;
 mod group;
 mod info;
+mod masked;
 mod options;
 mod part;
 mod partial;
@@ -27,7 +29,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _ferrosz {
     #[pymodule_export]
-    use crate::codec::codec_id;
+    use crate::codec::{codec_id, has_splines};
     #[pymodule_export]
     use crate::compressor::Compressor;
     #[pymodule_export]
@@ -37,7 +39,7 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::fill::detect_fill;
     #[pymodule_export]
-    use crate::info::{Info, info};
+    use crate::info::info;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
@@ -48,7 +50,7 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]
-    use crate::verify::{Verification, verify};
+    use crate::verify::verify;
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -5,8 +5,9 @@ use ferrosz::{
     Axes, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill, Preset,
     Target, TargetKind, Value,
 };
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
 /// What decides the error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +76,12 @@ pub enum Fills {
     Given(Vec<Fill>),
 }
 
+impl Default for Fills {
+    fn default() -> Self {
+        Self::Auto(Vec::new())
+    }
+}
+
 impl Fills {
     /// Those that are known without the array.
     pub fn known(&self) -> &[Fill] {
@@ -124,6 +131,34 @@ impl FromPyObject<'_, '_> for Fills {
     }
 }
 
+impl<'py> IntoPyObject<'py> for &Fills {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    /// What makes equal fill values again: `"none"`, or a list of numbers, with `"auto"` in front.
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        let (is_auto, fills) = match self {
+            Fills::Given(fills) if fills.is_empty() => return "none".into_bound_py_any(py),
+            Fills::Given(fills) => (false, fills),
+            Fills::Auto(fills) => (true, fills),
+        };
+        let list = PyList::empty(py);
+        if is_auto {
+            list.append("auto")?;
+        }
+        for fill in fills {
+            // A user gives numbers alone.
+            let number = match fill {
+                Fill::Value(value) => *value,
+                _ => f64::NAN,
+            };
+            list.append(number)?;
+        }
+        Ok(list.into_any())
+    }
+}
+
 /// A part of the argument `fill`.
 #[derive(FromPyObject)]
 enum FillPart {
@@ -143,6 +178,17 @@ pub struct Options {
 }
 
 impl Options {
+    /// These options with one more fill value.
+    pub fn with_fill(&self, fill: f64) -> Self {
+        let mut found = self.clone();
+        let (Fills::Auto(fills) | Fills::Given(fills)) = &mut found.fills;
+        let fill = Fill::from(fill);
+        if !fills.contains(&fill) {
+            fills.push(fill);
+        }
+        found
+    }
+
     /// The compressor for a field of these extents.
     ///
     /// # Errors

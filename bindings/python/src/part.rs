@@ -67,7 +67,14 @@ impl IndexedBox {
         let (py, axis) = (item.py(), self.ranges.len());
         let length = extents[axis];
         if let Ok(slice) = item.cast::<PySlice>() {
-            let indices = slice.indices(length as isize)?;
+            let indices = isize::try_from(length)
+                .map_err(|_| {
+                    argument(
+                        py,
+                        format!("box: axis {axis} of length {length} is too long for a slice"),
+                    )
+                })
+                .and_then(|length| slice.indices(length))?;
             if indices.step != 1 {
                 let message = format!(
                     "box: {item} of axis {axis} has the step {}, not 1",
@@ -88,7 +95,11 @@ impl IndexedBox {
             error.set_cause(py, Some(cause));
             error
         })?;
-        let from_start = if at < 0 { at + length as i64 } else { at };
+        let from_start = if at < 0 {
+            at.saturating_add_unsigned(length)
+        } else {
+            at
+        };
         match u64::try_from(from_start) {
             Ok(at) if at < length => {
                 self.ranges.push(at..at + 1);

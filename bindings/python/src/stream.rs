@@ -1,7 +1,7 @@
 //! Streams: those that are made, and the buffers of the caller that are read.
 
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
-use crate::info::Info;
+use crate::info::info_of;
 use pyo3::basic::CompareOp;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::ffi;
@@ -41,8 +41,8 @@ impl Stream {
 
     /// Shape, element type, codec, bound and sizes.
     #[getter]
-    fn info(&self, py: Python<'_>) -> PyResult<Info> {
-        Info::of(py, &self.bytes)
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        info_of(py, &self.bytes)
     }
 
     fn __len__(&self) -> usize {
@@ -78,7 +78,7 @@ impl Stream {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<ferrosz.Stream: {}>", self.info(py)?.line()))
+        Ok(format!("<ferrosz.Stream: {}>", self.info(py)?.str()?))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

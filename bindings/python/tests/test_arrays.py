@@ -186,12 +186,6 @@ def test_codec_rank_and_axes(field: np.ndarray) -> None:
     assert info.chunk_tiles is None and info.chunks > 1 and info.ratio > 2
 
 
-def test_masked_arrays_are_refused(field: np.ndarray) -> None:
-    masked = np.ma.masked_less(field, 0)
-    with pytest.raises(ferrosz.UnsupportedType, match="filled"):
-        ferrosz.compress(masked, abs=1)
-
-
 def test_memory_maps_are_read(tmp_path, field: np.ndarray) -> None:
     np.save(tmp_path / "x.npy", field)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")

@@ -39,9 +39,24 @@ def test_wrong_options(options: dict, message: str, field: np.ndarray) -> None:
     assert isinstance(error.value, ValueError) and isinstance(error.value, ferrosz.Error)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8", "complex64", "bool", "longdouble", "S3", object, "M8[s]"])
-def test_wrong_types(dtype: object) -> None:
-    with pytest.raises(ferrosz.UnsupportedType, match="float32, float64, float16, bfloat16, int16") as error:
+@pytest.mark.parametrize(
+    "dtype, advice",
+    [
+        ("int64", "astype.'int32'"),
+        (">i8", "astype.'int32'"),
+        ("uint64", "astype.'uint32'"),
+        ("int8", "astype.'int16'"),
+        ("uint8", "astype.'uint16'"),
+        ("complex64", r"array\.real and array\.imag"),
+        ("bool", "packbits"),
+        ("longdouble", "astype.'float64'"),
+        ("S3", "not numbers"),
+        (object, "not numbers"),
+        ("M8[s]", "view.'int64'"),
+    ],
+)
+def test_wrong_types(dtype: object, advice: str) -> None:
+    with pytest.raises(ferrosz.UnsupportedType, match=f"float32, float64, float16, bfloat16, int16.*{advice}") as error:
         ferrosz.compress(np.zeros(4, dtype), abs=1)
     assert isinstance(error.value, TypeError)
 

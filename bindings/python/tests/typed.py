@@ -20,6 +20,7 @@ assert_type(ferrosz.decompress(stream, box=(slice(0, 2), ..., 3)), Any)
 assert_type(ferrosz.info(memoryview(stream)).shape, tuple[int, ...])
 assert_type(bool(ferrosz.verify(array, stream)), bool)
 assert_type(codec_for(array, range=1e-3), FerroszCodec)
+assert_type(FerroszCodec(abs=1e-3, written_once=True).written_once, bool)
 assert_type(ferrosz.hdf5.filter_for(array, range=1e-3), ferrosz.hdf5.Ferrosz)
 assert_type(ferrosz.hdf5.PLUGIN_PATH, str)
 ferrosz.cf.attributes(ferrosz.hdf5.Ferrosz(abs=1e-3), range=1e-3)
@@ -37,7 +38,8 @@ assert_type(bool(ferrosz.archive.verify("months", "t.zarr")["t"]), bool)
 
 ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
 ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
-ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[call-arg]
+ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[arg-type]
+FerroszCodec(range=1e-3)  # type: ignore[arg-type]
 ferrosz.cf.attributes({"abs": 1e-3})  # type: ignore[arg-type]
 ferrosz.archive.convert("months", "t.zarr", range="1e-3")  # type: ignore[arg-type]
 ferrosz.compress_part(array, None, box=..., shape=(3, 4), codec="plain", abs=1e-3)  # type: ignore[arg-type]

@@ -148,6 +148,9 @@ impl ArrayToBytesCodecTraits for FerroszCodec {
         fill_value: &FillValue,
         _options: &CodecOptions,
     ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        if let Some(reason) = self.configuration.refusal() {
+            return Err(CodecError::Other(reason));
+        }
         let chunk = Chunk::new(shape, data_type, fill_value)?;
         let stream = chunk.compress(&self.compressor, &bytes.into_fixed()?)?;
         Ok(Cow::Owned(stream))

@@ -48,8 +48,9 @@ pub struct FerroszCodecConfiguration {
     /// Whether zeros come back as zeros.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_zero: bool,
-    /// Whether each chunk is written once. Otherwise codecs with splines are not taken, which are often the shortest: a chunk that
-    /// is written in parts is decoded and encoded again, and their errors would add up.
+    /// Whether each chunk is written once, and as a whole. zarrs decodes a chunk and encodes it again when a part of it is
+    /// written. Without this setting only codecs without splines encode, whose bound holds however often that happens; with
+    /// it streams are shorter.
     #[serde(skip_serializing_if = "is_false")]
     pub written_once: bool,
 }
@@ -141,12 +142,23 @@ impl FerroszCodecConfiguration {
         if self.keep_zero {
             compressor = compressor.keep_zeros();
         }
-        match self.written_once {
-            true => Ok(compressor),
-            false => compressor.rewritable().map_err(|error| {
-                invalid(format_args!("{error}; or say `written_once` if no chunk is written in parts"))
-            }),
+        if !self.written_once && self.refusal().is_none() {
+            compressor = compressor.rewritable().map_err(invalid)?;
         }
+        Ok(compressor)
+    }
+
+    /// Why chunks are only decoded with this configuration, if they are: its codec has splines, whose errors would add each
+    /// time that a part of a chunk is written, and nothing says that each chunk is written once.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let codec = self.codec.filter(|_| !self.written_once)?;
+        let has_splines = (codec.tiles()).is_some_and(|it| it.predictor.geometry().is_some());
+        has_splines.then(|| {
+            format!(
+                "codec ferrosz: {codec} has splines, whose errors add each time that a part of a chunk is written; set \
+                 written_once if each chunk is written once"
+            )
+        })
     }
 
     fn bound(&self) -> Result<Bound, PluginCreateError> {

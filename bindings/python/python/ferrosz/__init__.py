@@ -16,16 +16,16 @@ from ._ferrosz import (
     Compressor,
     Decompressor,
     DeviceArray,
-    Info,
     PartialStream,
     Stream,
-    Verification,
     __version__,
     detect_fill,
     info,
     verify,
 )
 from ._group import Group
+from ._info import Info
+from ._verification import Verification
 from .errors import (
     ArgumentError,
     DamagedStream,
@@ -33,7 +33,9 @@ from .errors import (
     Error,
     GroupError,
     OutOfMemory,
+    RepeatedCompression,
     TargetNotReached,
+    TestNumber,
     UnsupportedType,
 )
 
@@ -53,8 +55,10 @@ __all__ = [
     "Info",
     "OutOfMemory",
     "PartialStream",
+    "RepeatedCompression",
     "Stream",
     "TargetNotReached",
+    "TestNumber",
     "UnsupportedType",
     "Verification",
     "__version__",
@@ -95,7 +99,9 @@ def compress(
     array
         float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of one to eight dimensions: an
         array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not copied.
-        A single element without dimensions is compressed as an array of shape (1,).
+        A single element without dimensions is compressed as an array of shape (1,). In a masked array the masked elements
+        are missing: they become its `fill_value`, which is one of the fill values then, and what the mask hides counts
+        nowhere. A `fill_value` that the type does not have, or that is not masked everywhere, is an error.
     abs, range, max, pwrel
         The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
         magnitude; or `pwrel` times |x|, for each value. 0 is lossless.
@@ -249,7 +255,7 @@ def decompress(
         A `Stream`, `bytes`, a memory map, an array of NumPy, or any other buffer. It is not copied.
     out
         A writable array in C order, with the shape and the element type of the result. The result is written to it, and
-        it is returned.
+        it is returned. For a stream of one element it may have no dimensions.
     box
         An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks with
         elements of the box are read. The result has no axis for an integer.

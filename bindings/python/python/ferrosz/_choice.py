@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import ArgumentError, Compressor
+from ._carrier import to_carrier
 from ._device import cupy, is_on_gpu
 
 # A stream has at most so many dimensions.
@@ -69,5 +70,11 @@ def _sample(values: Any, chunks: tuple[int, ...]) -> list[Any]:
     if hasattr(values, "dask"):
         import dask
 
-        return list(dask.compute(*blocks))
-    return [cupy().asnumpy(cupy().from_dlpack(block)) if is_on_gpu(block) else np.asarray(block) for block in blocks]
+        blocks = list(dask.compute(*blocks))
+    return [to_carrier(_on_cpu(block)) for block in blocks]
+
+
+def _on_cpu(block: Any) -> Any:
+    if is_on_gpu(block):
+        return cupy().asnumpy(cupy().from_dlpack(block))
+    return block if isinstance(block, np.ma.MaskedArray) else np.asarray(block)

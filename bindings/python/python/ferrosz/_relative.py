@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import ArgumentError, cf, detect_fill
+from ._carrier import to_carrier
 from ._device import is_on_gpu
+from ._settings import number
 
 
 def fill_values_of(array: Any, fill: Iterable[float | str] | None) -> list[float]:
@@ -21,10 +23,12 @@ def fill_values_of(array: Any, fill: Iterable[float | str] | None) -> list[float
     """
     names = ["auto"] if fill is None else list(fill)
     found = [float(name) for name in names if name != "auto"]
+    values = values_of(array)
     if "auto" in names:
-        values = values_of(array)
         is_far = hasattr(values, "dask") or is_on_gpu(values)
-        found += [*cf.fill_values(array), *([] if is_far else detect_fill(values))]
+        found += [*cf.fill_values(array), *([] if is_far else detect_fill(to_carrier(values)))]
+    elif np.ma.is_masked(values):
+        found.append(float(values.fill_value))
     return list(dict.fromkeys(found))
 
 
@@ -36,6 +40,7 @@ def absolute_error(array: Any, *, range: float | None, max: float | None, fill: 
     """
     if (range is None) == (max is None):
         raise ArgumentError("give one of range and max")
+    range, max = number("range", range), number("max", max)
     numbers = [value for value in fill if not math.isnan(value)]
     return error_of_extremes(*_extremes(values_of(array), numbers, cf.valid_range(array)), range=range, max=max)
 
@@ -48,9 +53,10 @@ def error_of_extremes(low: float, high: float, *, range: float | None, max: floa
 
 
 def values_of(array: Any) -> Any:
-    """An array of Dask or on a GPU as it is, and others as those of NumPy."""
+    """An array of Dask, on a GPU or with a mask as it is, and others as those of NumPy."""
     values = getattr(array, "data", array) if hasattr(array, "encoding") else array
-    return values if hasattr(values, "dask") or is_on_gpu(values) else np.asarray(values)
+    is_kept = hasattr(values, "dask") or is_on_gpu(values) or isinstance(values, np.ma.MaskedArray)
+    return values if is_kept else np.asarray(values)
 
 
 def _extremes(values: Any, fill: list[float], valid: tuple[float, float] | None) -> tuple[float, float]:
@@ -72,6 +78,8 @@ def extremes_of(
     block: Any, fill: list[float], valid: tuple[float, float] | None
 ) -> tuple[float, float] | None:
     """The least and the greatest of the values of a block that are finite, valid and not `fill`; None if there are none."""
+    if isinstance(block, np.ma.MaskedArray):
+        block = block.compressed()
     block = block if is_on_gpu(block) else np.asarray(block)
     if block.size and not fill and valid is None:
         # The usual case: all elements count. A NaN would be the least and the greatest.
@@ -80,11 +88,19 @@ def extremes_of(
             return low, high
     counts = np.isfinite(block)
     for value in fill:
-        counts &= block != np.asarray(value).astype(block.dtype)[()]
+        counts &= block != _as_element(value, block.dtype)
     if valid is not None:
         counts &= (block >= valid[0]) & (block <= valid[1])
     found = block[counts]
     return (float(found.min()), float(found.max())) if found.size else None
+
+
+def _as_element(value: float, dtype: np.dtype[Any]) -> Any:
+    """A fill value as an element of an array, so that it equals those elements; a number that integers lack as it is."""
+    if dtype.kind in "iu":
+        return int(value) if value.is_integer() and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max else value
+    with np.errstate(over="ignore"):
+        return np.asarray(value).astype(dtype)[()]
 
 
 def _product_below(factor: float, of: Fraction) -> float:

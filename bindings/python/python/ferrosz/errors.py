@@ -9,7 +9,9 @@ __all__ = [
     "Error",
     "GroupError",
     "OutOfMemory",
+    "RepeatedCompression",
     "TargetNotReached",
+    "TestNumber",
     "UnsupportedType",
 ]
 
@@ -74,6 +76,17 @@ class OutOfMemory(Error, MemoryError):
     def __init__(self, message: str, bytes: int = 0) -> None:
         super().__init__(message)
         self.bytes = bytes
+
+
+class RepeatedCompression(UserWarning):
+    """An array was compressed with an error before, and the errors of both compressions add."""
+
+
+class TestNumber(UserWarning):
+    """The number of the HDF5 filter is one for tests: files with it are not for keeping."""
+
+    # pytest takes classes of this name for tests.
+    __test__ = False
 
 
 class TargetNotReached(Error):

@@ -19,16 +19,19 @@ import asyncio
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import RangeByteRequest
 
-from . import ArgumentError, Compressor, DamagedStream, PartialStream, UnsupportedType, decompress, detect_fill
+from . import ArgumentError, Compressor, DamagedStream, PartialStream, cf, decompress
+from ._carrier import fill_in_carrier, from_carrier, refuse_type, to_carrier
 from ._choice import MOST_AXES, settings_of_chunks
 from ._device import cupy, is_on_gpu
 from ._relative import absolute_error, fill_values_of, values_of
+from ._rewriting import coded
+from ._settings import flag, number, one_bound, refuse_others, text, whole
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteGetter
@@ -42,15 +45,23 @@ NAME = "ferrosz"
 # A box with more of a chunk than this is read with the whole chunk: in one request.
 WHOLE_FROM = 0.5
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, init=False)
 class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
-    """The codec `ferrosz`. Its fields are the arguments of `ferrosz.compress`.
+    """The codec `ferrosz`. Its fields are the arguments of `ferrosz.compress`, and `written_once`.
 
     Each chunk is compressed alone, so the bound must not depend on the values of a chunk: it is absolute (`abs`), or
     relative to each value (`pwrel`). For a bound relative to the range of the whole array see `codec_for`.
 
     The fill value of the array comes back exactly, and spoils no prediction. So do other values that look like fill
     values, such as 1e20.
+
+    zarr decodes a chunk and encodes it again whenever a part of it is written. The bound holds however often that happens:
+    by default only codecs without splines are taken, whose decoded values encode to themselves. If each chunk is written
+    once, and as a whole, `written_once=True` makes streams shorter: it admits the codecs `interp`, `stencil`, `slices` and
+    their variants, and the preset `small` chooses among them.
+
+    Integers of 8 and 64 bits are those of 16 and 32 in a stream, so those of 64 bits must fit.
     """
 
     abs: float | None = None
@@ -61,10 +72,39 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     axes: str | None = None
     keep_sign: bool = False
     keep_zero: bool = False
+    written_once: bool = False
 
     is_fixed_size = False
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        abs: float | None = None,
+        pwrel: float | None = None,
+        preset: str | None = None,
+        codec: str | None = None,
+        rank: int | None = None,
+        axes: str | None = None,
+        keep_sign: bool = False,
+        keep_zero: bool = False,
+        written_once: bool = False,
+        **others: Never,
+    ) -> None:
+        refuse_others("FerroszCodec", others, [field.name for field in fields(self)], "ferrosz.zarr.codec_for")
+        settings = {
+            "abs": number("abs", abs),
+            "pwrel": number("pwrel", pwrel),
+            "preset": text("preset", preset),
+            "codec": text("codec", codec),
+            "rank": whole("rank", rank),
+            "axes": text("axes", axes),
+            "keep_sign": flag("keep_sign", keep_sign),
+            "keep_zero": flag("keep_zero", keep_zero),
+            "written_once": flag("written_once", written_once),
+        }
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
+        one_bound(self.abs, self.pwrel, "ferrosz.zarr.codec_for")
         # Wrong options are errors when the codec is made, not when the first chunk is written.
         self._compressor("auto")
 
@@ -75,7 +115,10 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         unknown = configuration.keys() - {field.name for field in fields(cls)}
         if data.get("name") != NAME or unknown:
             raise ArgumentError(f"this is no configuration of the codec {NAME!r}: {data!r}")
-        return cls(**configuration)
+        # An array whose codec has splines can be read, also if nobody said that its chunks are written once.
+        codec = cls(**{**configuration, "written_once": True})
+        object.__setattr__(codec, "written_once", flag("written_once", configuration.get("written_once", False)))
+        return codec
 
     def to_dict(self) -> dict[str, Any]:
         """The codec as the metadata of an array have it."""
@@ -86,11 +129,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Refuses arrays that ferrosz cannot compress."""
-        native = dtype.to_native_dtype()
-        try:
-            detect_fill(np.empty(0, native))
-        except UnsupportedType as error:
-            raise UnsupportedType(f"the codec {NAME!r} has no arrays of {native}") from error
+        refuse_type(dtype.to_native_dtype(), f"the codec {NAME!r}")
         if len(shape) > MOST_AXES:
             raise ArgumentError(f"the codec {NAME!r} has arrays of at most {MOST_AXES} dimensions, not {len(shape)}")
 
@@ -104,14 +143,18 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            fill = [chunk_spec.fill_value]
-            return buffer.from_array_like(cupy().from_dlpack(self._compressor(fill).compress(array)))
-        stream: Any = self._compressor(["auto", float(chunk_spec.fill_value)]).compress(array)
+            compressor = self._compressor([chunk_spec.fill_value])
+            return buffer.from_array_like(cupy().from_dlpack(compressor.compress(array)))
+        fill = fill_in_carrier(chunk_spec.fill_value, array.dtype)
+        known = ["auto"] if fill is None else ["auto", fill]
+        stream: Any = self._compressor(known).compress(to_carrier(array))
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         stream: Any = chunk_bytes.as_array_like()
         array = decompress(stream)
+        if array.size != math.prod(chunk_spec.shape):
+            raise DamagedStream(f"it has the stream of an array of shape {array.shape}, not {chunk_spec.shape}")
         return _buffer_of(cupy().from_dlpack(array) if is_on_gpu(stream) else array, chunk_spec.shape, chunk_spec)
 
     def _decode_partial_sync(
@@ -163,6 +206,8 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         if first is None:
             return None
         stream = PartialStream(first.as_numpy_array())
+        if stream.shape != chunk_spec.shape:
+            raise DamagedStream(f"it has the stream of an array of shape {stream.shape}, not {chunk_spec.shape}")
         while missing := stream.missing(box):
             parts = yield list(missing)
             for (start, stop), part in zip(missing, parts, strict=True):
@@ -176,6 +221,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     def _compressor(self, fill: Any) -> Compressor:
         options = {field.name: getattr(self, field.name) for field in fields(self)}
+        options |= coded(self.preset, self.codec, options.pop("written_once"))
         return Compressor(**options, fill=fill)
 
 
@@ -199,7 +245,7 @@ def _request(part: tuple[int, int] | None) -> RangeByteRequest | None:
 
 def _buffer_of(array: Any, shape: tuple[int, ...], chunk_spec: ArraySpec) -> NDBuffer:
     # The chunk of an array without dimensions has one; a stream has the byte order of this machine.
-    array = array.reshape(shape).astype(chunk_spec.dtype.to_native_dtype(), copy=False)
+    array = from_carrier(array.reshape(shape), chunk_spec.dtype.to_native_dtype())
     return chunk_spec.prototype.nd_buffer.from_ndarray_like(array)
 
 
@@ -246,10 +292,13 @@ def codec_for(
     """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
 
     The array is one of NumPy, Dask or xarray, or anything that NumPy makes an array of. An array of Dask is read twice:
-    here, and when it is written. Missing elements do not count: those that are not finite, those out of the CF attribute
-    `valid_range`, those of `fill`, and, without `fill`, those of the CF attributes `_FillValue` and `missing_value` of an
-    array of xarray and those that look like fill values in an array of NumPy. The other options are those of
-    `FerroszCodec`.
+    here, and when it is written. Missing elements do not count: those that are not finite, those that are masked, those out
+    of the CF attribute `valid_range`, those of `fill`, and, without `fill`, those of the CF attributes `_FillValue` and
+    `missing_value` of an array of xarray and those that look like fill values in an array of NumPy. The other options are
+    those of `FerroszCodec`. If the array is a variable that was compressed before, by its attribute `ferrosz_bound`, a
+    `RepeatedCompression` warns that the errors add.
+
+    zarr itself drops the mask of a masked array: write `array.filled()`, and let the array of Zarr have this fill value.
 
     With `chunks`, the shape of the array's chunks, the codec is chosen here, by up to four of them, and is that of all
     chunks. Without it a preset chooses for each chunk, which takes longer than to compress one of a few MiB. The preset
@@ -261,6 +310,9 @@ def codec_for(
     >>> codec_for(field, range=1e-3, preset="fast", chunks=(32, 64, 64)).codec
     'layered'
     """
+    if "abs" in options or "pwrel" in options:
+        raise ArgumentError("codec_for makes the bound of range or max; with abs or pwrel there is FerroszCodec(abs=...)")
+    cf.note_error(array)
     known = fill_values_of(array, fill)
     codec = FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)
     return codec if chunks is None else codec_of_chunks(values_of(array), chunks, codec, known)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Never
 
 import numpy as np
 
-from .. import ArgumentError, Compressor, cf
+from .. import ArgumentError, Compressor, TestNumber, cf
 from .._choice import settings_of_chunks
 from .._ferrosz import codec_id
 from .._relative import absolute_error, fill_values_of, values_of
+from .._rewriting import coded
+from .._settings import fills, flag, number, one_bound, refuse_others, text, whole
+from .._warning import warn
 
 if TYPE_CHECKING:
     import h5py
@@ -20,12 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["FILTER_ID", "Ferrosz", "filter_for"]
 
 FILTER_ID: Final = 46657
-"""The number of the filter in files. It is one for tests: do not keep files with it."""
+"""The number of the filter in files. It is one for tests: do not keep files with it. Who makes a filter is warned of this
+once in a process, by `ferrosz.TestNumber`."""
 
 VERSION = 1
 MODES = {"abs": 0, "pwrel": 3}
 PRESETS = {"small": 0, "balanced": 1, "fast": 2}
 AUTO, NO_FILL, ONE_FILL = 0, 1, 2
+WRITTEN_ONCE = 1 << 24
 
 
 class Ferrosz(Mapping[str, Any]):
@@ -40,6 +45,12 @@ class Ferrosz(Mapping[str, Any]):
     fill
         The value of missing elements. `"auto"` is the fill value of the dataset, and values that are found in a chunk;
         `None` is none.
+    written_once
+        Each chunk is written once, and as a whole. HDF5 decodes a chunk and encodes it again when a part of it is written
+        and the chunk is not in its cache any more, as with planes of a chunk that is larger than the cache. By default the
+        bound holds however often that happens, as only codecs without splines are taken; with `written_once=True` streams
+        are shorter: it admits the codecs `interp`, `stencil`, `slices` and their variants, and the preset `small` chooses
+        among them. Copies by h5repack and nccopy have the data of another file, which is decoded already: use the default.
 
     Give chunks of 1 MiB or more. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every filter
     optional.
@@ -59,28 +70,36 @@ class Ferrosz(Mapping[str, Any]):
         codec: str | None = None,
         rank: int | None = None,
         fill: float | str | None = "auto",
+        written_once: bool = False,
+        **others: Never,
     ) -> None:
-        self.abs = abs
+        refuse_others("Ferrosz", others, self.__init__.__kwdefaults__, "ferrosz.hdf5.filter_for")  # type: ignore[misc]
+        self.abs = number("abs", abs)
         """The absolute bound, if there is one."""
-        self.pwrel = pwrel
+        self.pwrel = number("pwrel", pwrel)
         """The bound relative to each value, if there is one."""
-        self.preset = preset
+        self.preset = text("preset", preset)
         """The preset, if one was given."""
-        self.codec = codec
+        self.codec = text("codec", codec)
         """The codec, if one was given."""
-        self.rank = rank
+        self.rank = whole("rank", rank)
         """The dimensions of blocks or tiles, if they were given."""
-        self.fill = fill
-        """The value of missing elements, `"auto"` or `None`."""
-        # Wrong settings are errors here, not when the first chunk is written.
-        self.compressor(fill)
         if np.ndim(np.asarray(fill)) > 0:
             raise ArgumentError(f"fill: {fill!r} is not 'auto', None or a number, and a filter has no others")
+        self.fill = fills(fill)
+        """The value of missing elements, `"auto"` or `None`."""
+        self.written_once = flag("written_once", written_once)
+        """Whether each chunk is written once."""
+        one_bound(self.abs, self.pwrel, "ferrosz.hdf5.filter_for")
+        # Wrong settings are errors here, not when the first chunk is written.
+        self.compressor(self.fill)
+        _warn_of_number()
 
     def compressor(self, fill: Any) -> Compressor:
         """A compressor with these settings, and with these fill values."""
-        settings: dict[str, Any] = {"preset": self.preset, "codec": self.codec, "rank": self.rank}
-        return Compressor(abs=self.abs, pwrel=self.pwrel, fill=fill, **settings)
+        settings = coded(self.preset, self.codec, self.written_once)
+        rank: Any = self.rank
+        return Compressor(abs=self.abs, pwrel=self.pwrel, rank=rank, fill=fill, **settings)
 
     @property
     def compression_opts(self) -> tuple[int, ...]:
@@ -89,7 +108,7 @@ class Ferrosz(Mapping[str, Any]):
         mode, bound = ("abs", self.abs) if self.abs is not None else ("pwrel", self.pwrel)
         predictor, coder = codec_id(self.codec) if self.codec is not None else (0, PRESETS[self.preset or "small"])
         fill_mode, fill_words = self._fill_words()
-        first = VERSION | MODES[mode] << 8 | fill_mode << 16
+        first = VERSION | MODES[mode] << 8 | fill_mode << 16 | (WRITTEN_ONCE if self.written_once else 0)
         return (first, predictor << 8 | coder, self.rank or 0, *_words(bound), *fill_words)
 
     def _fill_words(self) -> tuple[int, tuple[int, ...]]:
@@ -109,8 +128,23 @@ class Ferrosz(Mapping[str, Any]):
         return 2
 
     def __repr__(self) -> str:
-        settings = {name: value for name, value in vars(self).items() if value is not None or name == "fill"}
+        settings = {name: value for name, value in vars(self).items() if name == "fill" or value not in (None, False)}
         return f"Ferrosz({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
+
+
+_is_warned = False
+
+
+def _warn_of_number() -> None:
+    global _is_warned
+    if _is_warned:
+        return
+    _is_warned = True
+    warn(
+        f"{FILTER_ID}, the number of the HDF5 filter of ferrosz, is one for tests: files with it are not for keeping, until the "
+        "HDF Group has assigned one",
+        TestNumber,
+    )
 
 
 def _words(number: Any) -> tuple[int, ...]:
@@ -129,7 +163,8 @@ def filter_for(
 ) -> Ferrosz:
     """The filter whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
 
-    The array, and the elements that do not count, are those of `ferrosz.zarr.codec_for`. The filter knows the fill value
+    The array, the elements that do not count, and the warning about one that was compressed before, are those of
+    `ferrosz.zarr.codec_for`. The filter knows the fill value
     of the dataset, which NetCDF sets from `_FillValue`, and finds others in a chunk that has values beside them. If the
     whole array has only one, which is not its `_FillValue`, the filter is told that one, so that it is kept in every
     chunk. The other settings are those of `Ferrosz`.
@@ -140,6 +175,9 @@ def filter_for(
     >>> filter_for(np.array([0, 1, 5, 1e20], "float32"), range=1 / 64, fill=1e20)
     Ferrosz(abs=0.078125, fill=1e+20)
     """
+    if "abs" in settings or "pwrel" in settings:
+        raise ArgumentError("filter_for makes the bound of range or max; with abs or pwrel there is Ferrosz(abs=...)")
+    cf.note_error(array)
     known = fill_values_of(array, None if fill is None else np.ravel(fill).tolist())
     bound = absolute_error(array, range=range, max=max, fill=known)
     found = Ferrosz(abs=bound, fill=told_fill(known, cf.fill_values(array, ["_FillValue"])), **settings)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import ArgumentError, DamagedStream, Decompressor, info
+from .._carrier import carrier_of, from_carrier
 from .._device import cupy
 from ._chunks import Chunk, chunks_of, in_order
 from ._filter import has_streams
@@ -117,15 +118,16 @@ def _decode(decompressor: Decompressor, dataset: h5py.Dataset, chunk: Chunk, str
     extents = dataset.chunks
     try:
         found = info(stream)
-        if (found.dtype, found.size) != (dataset.dtype.name, math.prod(extents)):
+        if (found.dtype, found.size) != (carrier_of(dataset.dtype).name, math.prod(extents)):
             raise DamagedStream(f"it has the stream of an array of shape {found.shape} of {found.dtype}")
         if found.shape != extents:
             # A chunk of more than eight dimensions is a stream of eight.
-            target[...] = decompressor.decompress(stream).reshape(extents)[chunk.of_chunk]
-        elif target.flags.c_contiguous and target.dtype.isnative:
+            whole = decompressor.decompress(stream).reshape(extents)
+            target[...] = from_carrier(whole[chunk.of_chunk], dataset.dtype)
+        elif target.flags.c_contiguous and target.dtype == carrier_of(dataset.dtype):
             decompressor.decompress(stream, box=chunk.of_chunk, out=target)
         else:
-            target[...] = decompressor.decompress(stream, box=chunk.of_chunk)
+            target[...] = from_carrier(decompressor.decompress(stream, box=chunk.of_chunk), dataset.dtype)
     except DamagedStream as error:
         raise _named(error, dataset, chunk) from error
 

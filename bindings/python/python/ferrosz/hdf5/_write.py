@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ArgumentError, Compressor, cf, detect_fill
+from .. import ArgumentError, Compressor, cf
+from .._carrier import fill_in_carrier, refuse_type, to_carrier
 from .._choice import MOST_AXES
 from .._device import cupy, is_on_gpu
+from .._masked import unmasked
 from .._relative import absolute_error, fill_values_of
 from ._chunks import Chunk, chunks_of, in_order
 from ._filter import Ferrosz, chosen_once, has_streams, told_fill
@@ -37,6 +39,7 @@ def write(
     codec: str | None = None,
     rank: int | None = None,
     fill: float | str | None = "auto",
+    written_once: bool = True,
     chunks: tuple[int, ...] | None = None,
     fillvalue: float | None = None,
     **options: Any,
@@ -54,11 +57,16 @@ def write(
         two become an absolute bound, as in `filter_for`.
     preset, codec, rank, fill
         As those of `Ferrosz`. Of a preset the codec is chosen once, by up to four chunks: see `filter_for`.
+    written_once
+        As that of `Ferrosz`, but True: this function writes each chunk once. Give `False` if parts of the dataset are
+        written afterwards, which may add a bound each time otherwise, or if it goes through tools such as h5repack and
+        nccopy that write it again; where these are given the parameters of the filter, use those of `Ferrosz(abs=...)`.
     chunks
         The shape of a chunk. By default the longest extents of the array are halved until a chunk has at most 4 MiB.
     fillvalue
         The value of elements that are not written, which comes back exactly. By default it is the CF attribute
-        `_FillValue` of an array of xarray, if there is one.
+        `_FillValue` of an array of xarray, if there is one, or the fill value of a masked array, as which the masked
+        elements are written.
     options
         Others of h5py's `create_dataset`, such as `maxshape`.
 
@@ -79,31 +87,38 @@ def write(
     elif not hasattr(array, "shape") or not hasattr(array, "dtype"):
         array = np.asarray(array)
     # Other types are errors, where h5py would leave the filter away.
-    detect_fill(np.empty(0, array.dtype))
+    refuse_type(array.dtype, "the filter")
+    cf.note_error(array)
+    array, of_mask = unmasked(array)
     if fillvalue is None:
-        fillvalue = next(iter(cf.fill_values(array, ["_FillValue"])), None)
+        fillvalue = next(iter(cf.fill_values(array, ["_FillValue"])), of_mask)
+    if of_mask is not None:
+        _check_mask(of_mask, fillvalue, fill, array.dtype)
     bounds = {"abs": abs, "pwrel": pwrel, "range": range, "max": max}
     given = [mode for mode, bound in bounds.items() if bound is not None]
     if len(given) != 1:
         raise ArgumentError(f"give one of the bounds abs, pwrel, range and max, not {' and '.join(given) or 'none'}")
     if given[0] in ("range", "max"):
-        known = fill_values_of(array, _fills(fill, fillvalue))
+        known = fill_values_of(array, _fills(fill, fillvalue, array.dtype))
         abs = absolute_error(array, range=range, max=max, fill=known)
         if fill == "auto":
             fill = told_fill(known, [] if fillvalue is None else [fillvalue])
-    settings = Ferrosz(abs=abs, pwrel=pwrel, preset=preset, codec=codec, rank=rank, fill=fill)
+    settings = Ferrosz(
+        abs=abs, pwrel=pwrel, preset=preset, codec=codec, rank=rank, fill=fill, written_once=written_once
+    )
     if array.size == 0 or array.ndim == 0:
         values = cupy().asnumpy(array) if on_gpu else np.asarray(array)
         return group.create_dataset(name, data=values, fillvalue=fillvalue, **options)
     chunks = chunks or _chunk_shape(array.shape, array.dtype.itemsize)
-    settings = chosen_once(settings, array, chunks, _fills(fill, fillvalue))
+    fills = _fills(fill, fillvalue, array.dtype)
+    settings = chosen_once(settings, array, chunks, fills)
     dataset = group.create_dataset(
         name, array.shape, array.dtype, chunks=chunks, fillvalue=fillvalue, **settings, **options
     )
     try:
         if not has_streams(dataset):
             raise ArgumentError("options: the dataset has another filter beside ferrosz")
-        _write_chunks(dataset, array, settings.compressor(_fills(fill, fillvalue)), on_gpu)
+        _write_chunks(dataset, array, settings.compressor(fills), on_gpu)
         dataset.attrs.update(cf.attributes(settings, range=range, max=max))
     except BaseException:
         if name is not None:
@@ -112,10 +127,11 @@ def write(
     return dataset
 
 
-def _fills(fill: float | str | None, fillvalue: float | None) -> list[Any]:
+def _fills(fill: float | str | None, fillvalue: float | None, dtype: np.dtype[Any]) -> list[Any]:
     """The fill values of a dataset as the filter has them."""
     if fill == "auto":
-        return ["auto"] if fillvalue is None else ["auto", float(fillvalue)]
+        of_dataset = None if fillvalue is None else fill_in_carrier(fillvalue, dtype)
+        return ["auto"] if of_dataset is None else ["auto", of_dataset]
     return [] if fill is None or fill == "none" else [fill]
 
 
@@ -136,12 +152,14 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
     merged = (-1, *extents[1 - MOST_AXES :]) if len(extents) > MOST_AXES else extents
 
     def work(chunk: Chunk) -> tuple[tuple[int, ...], Any]:
-        part = xp.asarray(array[chunk.of_dataset])
+        part = array[chunk.of_dataset]
+        part = xp.asarray(part) if on_gpu else _on_cpu(part, dataset)
         if part.shape != extents:
             # HDF5 gives whole chunks to a filter.
             padded = xp.full(extents, dataset.fillvalue, dataset.dtype)
             padded[chunk.of_chunk] = part
             part = padded
+        part = part if on_gpu else to_carrier(part)
         stream = compressor.compress(xp.ascontiguousarray(part).reshape(merged))
         return chunk.offset, xp.asnumpy(xp.from_dlpack(stream)) if on_gpu else memoryview(stream)
 
@@ -150,3 +168,22 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
     with array.device if on_gpu else nullcontext():
         for offset, stream in map(work, chunks) if on_gpu else in_order(work, chunks):
             dataset.id.write_direct_chunk(offset, stream)
+
+
+def _check_mask(of_mask: float, fillvalue: Any, fill: Any, dtype: np.dtype[Any]) -> None:
+    """Refuses settings with which masked elements would not be those of the fill value of the dataset."""
+    for name, value in (("fillvalue", fillvalue), ("fill", fill)):
+        if value == "auto":
+            continue
+        if value in (None, "none") or not np.array_equal(dtype.type(value), of_mask, equal_nan=True):
+            raise ArgumentError(f"{name}: it is {value!r}, but masked elements are written as array.fill_value, {of_mask!r}")
+
+
+def _on_cpu(part: Any, dataset: h5py.Dataset) -> Any:
+    """A part of an array as one of NumPy, with the fill value of the dataset where it is masked."""
+    part = part.compute() if hasattr(part, "dask") else part
+    if np.ma.is_masked(part):
+        if not np.array_equal(dataset.fillvalue, dataset.dtype.type(part.fill_value), equal_nan=True):
+            raise ArgumentError(f"array: parts of it are masked; give their fill value as fillvalue={part.fill_value!r}")
+        part, _ = unmasked(part)
+    return np.asarray(part)

@@ -1,0 +1,82 @@
+"""Settings at the door: Python's own numbers of whatever a user gives, and names of settings that are none."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from . import ArgumentError
+
+
+def number(name: str, value: Any) -> float | None:
+    """A number of Python, NumPy or anything that has one, as a float."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str | bytes) or np.ndim(value) > 0:
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{name}: {value!r} is not a number") from error
+
+
+def whole(name: str, value: Any) -> int | None:
+    """A whole number."""
+    try:
+        return None if value is None else operator.index(value)
+    except TypeError as error:
+        raise ArgumentError(f"{name}: {value!r} is not a whole number") from error
+
+
+def text(name: str, value: Any) -> str | None:
+    """A string, such as one of NumPy."""
+    if value is not None and not isinstance(value, str):
+        raise ArgumentError(f"{name}: {value!r} is not a string")
+    return None if value is None else str(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool | np.bool):
+        raise ArgumentError(f"{name}: {value!r} is neither True nor False")
+    return bool(value)
+
+
+def fills(value: Any) -> Any:
+    """The setting `fill`, with Python's own numbers: `"auto"`, `"none"` or `None`, a number, or a list of numbers and
+    `"auto"`. A number may be a string, as JSON has NaN and infinities."""
+    if isinstance(value, list | tuple) or np.ndim(value) > 0:
+        return [fills(item) for item in np.asarray(value, object).ravel()]
+    if isinstance(value, str) and value in ("auto", "none"):
+        return value
+    try:
+        return float(value) if isinstance(value, str) else number("fill", value)
+    except ValueError as error:
+        raise ArgumentError(f"fill: {value!r} is not 'auto', None, a number, or a list of numbers and 'auto'") from error
+
+
+def refuse_others(of: str, others: dict[str, Any], known: Iterable[str], relative: str) -> None:
+    """An error if there are settings that `of` has not. `relative` is the function that makes one for a relative bound."""
+    for name in others:
+        if name in ("range", "max"):
+            raise ArgumentError(
+                f"{name}: each chunk would have another bound; {relative}(array, {name}=...) makes one of that of the array"
+            )
+        if name in ("psnr", "rmse", "ratio"):
+            raise ArgumentError(
+                f"{name}: each chunk would have another bound; give abs, such as "
+                f"ferrosz.compress(array, {name}=...).info.absolute_error"
+            )
+        if name == "device":
+            raise ArgumentError("device: a chunk is compressed where its array is")
+        raise ArgumentError(f"{name}: {of} has no such setting; it has {', '.join(known)}")
+
+
+def one_bound(abs: float | None, pwrel: float | None, relative: str) -> None:
+    """An error if there is not one bound."""
+    if (abs is None) == (pwrel is None):
+        given = "not both" if abs is not None else f"or make it by {relative}(array, range=...)"
+        raise ArgumentError(f"give abs or pwrel, {given}")

@@ -8,6 +8,8 @@ mod bench;
 mod cases;
 mod command;
 mod common;
+#[cfg(target_os = "linux")]
+mod hostile;
 #[cfg(unix)]
 mod killed;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! Error-bounded lossy compression of scientific float arrays (`f32`, `f64`), on NVIDIA GPUs and on CPUs with the same
-//! bytes. The bound is kept exactly for every finite value; NaNs and infinities come back bit for bit.
+//! Error-bounded lossy compression of scientific arrays (`f32`, `f64`, half precision, and integers of 16 and 32 bits), on
+//! NVIDIA GPUs and on CPUs with the same bytes. The bound is kept exactly for every finite value; NaNs and infinities come back bit for bit.
 //!
 //! ```
 //! use ferrosz::{Bound, Codec, Compressor, Decompressor};
@@ -16,7 +16,6 @@
 //! * [`Compressor`] and [`Decompressor`] work on slices, wherever [`Device`] says.
 //! * [`Part`] names a part of a field, to be decompressed or, by [`Update`], to be replaced alone.
 //! * `cuda` (with the feature `cuda`) works on device memory and on CUDA streams of the caller.
-//! * [`codec`] is all that defines the bytes.
 //!
 //! The crate `ferrosz-cuszp` reads and writes the streams of cuSZp and AATROX; `ferrosz-stages` has the interpolation
 //! predictor alone, for your own pipelines.

@@ -9,7 +9,7 @@ use crate::location::Location;
 use crate::part::PartFlags;
 use crate::transfer::MOST_WINDOW_BYTES;
 use crate::units::{Rate, rate, size};
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
@@ -112,6 +112,16 @@ pub enum Command {
     Man(Man),
 }
 
+impl Command {
+    /// Whether the command works on values, for which it starts threads.
+    pub fn computes(&self) -> bool {
+        !matches!(
+            self,
+            Self::Info(_) | Self::Codecs | Self::Completions(_) | Self::Man(_)
+        )
+    }
+}
+
 /// `ferrosz compress`.
 #[derive(Debug, Args)]
 #[command(override_usage = COMPRESS_USAGE, after_help = COMPRESS_AFTER)]
@@ -178,7 +188,7 @@ pub struct Decompress {
     /// The streams and arrays.
     #[command(flatten)]
     pub files: Files,
-    /// Decompress a damaged stream: lost values become NaN, and the lost parts are listed
+    /// Decompress a damaged stream: lost values become NaN, of integers 0, and the lost parts are listed
     #[arg(long, conflicts_with = "part")]
     pub salvage: bool,
     /// The part of the array to decompress; all of it if not given.
@@ -316,7 +326,7 @@ pub struct Check {
 /// `ferrosz verify`.
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// The original array: .npy, raw values, or '-'
+    /// The original array: .npy, a variable, raw values, or '-'
     #[arg(value_name = "ORIGINAL", value_parser = location())]
     pub original: Location,
     /// The stream, or '-'
@@ -367,7 +377,8 @@ pub struct Send {
     /// Value of missing elements, repeatable: a number, nan, none or auto (default)
     #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
     pub fill: Vec<FillFlag>,
-    /// Bytes of the values of a window, such as 64MiB; by default a sixteenth of the array, but 1 to 64 MiB
+    /// Bytes of the values of a window, such as 16MiB; by default a sixteenth of the array, but 1 to 64 MiB. The receiver
+    /// takes more than 64 MiB only with its --window
     #[arg(long, value_name = "SIZE", value_parser = window)]
     pub window: Option<u64>,
     /// Send no faster than this, such as 1GB/s
@@ -404,7 +415,14 @@ pub struct Receive {
     /// Keep the streams of the windows, as files in the folder OUT, not the values
     #[arg(long)]
     pub streams: bool,
-    /// Seconds in which nothing comes from a sender, after which the transfer has failed
+    /// Refuse an array of more bytes than this, such as 20GiB; one for which the disk has no room is refused anyway
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub most: Option<u64>,
+    /// Bytes of the values of a window at most, such as 256MiB: a few windows are in memory; 64 MiB by default
+    #[arg(long, value_name = "SIZE", value_parser = window)]
+    pub window: Option<u64>,
+    /// Seconds in which nothing comes from a sender, after which the transfer has failed; all of a greeting comes in so
+    /// many, but 10 at most
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 }
@@ -423,7 +441,7 @@ impl Receive {
     mut_arg("range", |range| range.help("Error bounds relative to the range; 1e-3 if no bounds are given"))
 )]
 pub struct Bench {
-    /// Arrays: .npy, raw values, or '-'
+    /// Arrays: .npy, variables, raw values, or '-'
     #[arg(value_name = "FIELD", value_parser = location())]
     pub fields: Vec<Location>,
     /// Element type and dimensions of raw values.
@@ -432,6 +450,9 @@ pub struct Bench {
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,
+    /// Value of missing elements, repeatable: a number, nan, none or auto (default)
+    #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
+    pub fill: Vec<FillFlag>,
     /// Timed calls for each median, after one call that is not timed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -635,20 +656,46 @@ fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(Location::from)
 }
 
+/// NumPy's names of a type, beside ferrosz's own.
+const NUMPY: [(&str, &[&str]); 8] = [
+    ("f32", &["float32", "single", "f4", "<f4"]),
+    ("f64", &["float64", "double", "f8", "<f8"]),
+    ("f16", &["float16", "half", "f2", "<f2"]),
+    ("bf16", &["bfloat16"]),
+    ("i16", &["int16", "i2", "<i2"]),
+    ("u16", &["uint16", "u2", "<u2"]),
+    ("i32", &["int32", "i4", "<i4"]),
+    ("u32", &["uint32", "u4", "<u4"]),
+];
+
+/// The values of `--dtype`: the names of types, and as hidden ones those of NumPy.
+fn type_names(names: impl Iterator<Item = &'static str>) -> PossibleValuesParser {
+    PossibleValuesParser::new(names.map(|name| {
+        let aliases = NUMPY.iter().filter(|(own, _)| *own == name);
+        PossibleValue::new(name).aliases(aliases.flat_map(|(_, aliases)| aliases.iter().copied()))
+    }))
+}
+
+/// The own name of a type that may have NumPy's.
+fn own_name(name: &str) -> &str {
+    let known = NUMPY.iter().find(|(_, aliases)| aliases.contains(&name));
+    known.map_or(name, |(own, _)| own)
+}
+
 fn value_type() -> impl TypedValueParser<Value = ValueType> {
-    PossibleValuesParser::new(ValueType::ALL.map(ValueType::name)).try_map(|name| {
+    type_names(ValueType::ALL.into_iter().map(ValueType::name)).try_map(|name| {
         ValueType::ALL
             .into_iter()
-            .find(|value_type| value_type.name() == name)
+            .find(|value_type| value_type.name() == own_name(&name))
             .ok_or("unknown type of values")
     })
 }
 
 fn dtype() -> impl TypedValueParser<Value = Dtype> {
-    PossibleValuesParser::new(Dtype::ALL.map(|dtype| dtype.name())).try_map(|name| {
+    type_names(Dtype::ALL.into_iter().map(|dtype| dtype.name())).try_map(|name| {
         Dtype::ALL
             .into_iter()
-            .find(|dtype| dtype.name() == name)
+            .find(|dtype| dtype.name() == own_name(&name))
             .ok_or("unknown element type")
     })
 }

@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::field_file;
 use crate::files::Replace;
 use crate::location::Location;
-use crate::{output, report, stream_file, with_element_field};
+use crate::suffix::{self, Holds};
+use crate::{json, output, report, stream_file, with_element_field};
 use ferrosz::codec::with_element;
 use ferrosz_cuszp::cuszp::{Framing, Mode, Params};
 use ferrosz_cuszp::{Element, Error, Shape, aatrox, cuszp};
@@ -30,7 +31,13 @@ pub fn cuszp(action: &CuszpAction, common: &Common) -> Result<(), Failure> {
 }
 
 fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> {
-    let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
+    let job = Job::new(
+        "cuszp",
+        Holds::Stream,
+        (&args.input, &args.output),
+        args.replace,
+        common,
+    )?;
     let field = field_file::read(&args.input, &args.shape, None)?;
     with_element_field!(field, array => {
         let params = Params {
@@ -44,7 +51,13 @@ fn cuszp_compress(args: &CuszpCompress, common: &Common) -> Result<(), Failure> 
 }
 
 fn cuszp_decompress(args: &CuszpDecompress, common: &Common) -> Result<(), Failure> {
-    let job = Job::new("cuszp", &args.input, &args.output, args.replace, common)?;
+    let job = Job::new(
+        "cuszp",
+        Holds::Array,
+        (&args.input, &args.output),
+        args.replace,
+        common,
+    )?;
     with_element!(args.shape.dtype, E => {
         let params = Params::<E> {
             allow_missing: args.allow_missing,
@@ -94,7 +107,13 @@ fn cuszp_params<T: Element>(flags: &CuszpFlags, extents: &[u64]) -> Result<Param
 pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
     match action {
         AatroxAction::Compress(args) => {
-            let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
+            let job = Job::new(
+                "aatrox",
+                Holds::Stream,
+                (&args.input, &args.output),
+                args.replace,
+                common,
+            )?;
             let field = field_file::read(&args.input, &args.shape, None)?;
             with_element_field!(field, array => {
                 let params = aatrox_params(args.abs, &array.extents)?;
@@ -104,7 +123,13 @@ pub fn aatrox(action: &AatroxAction, common: &Common) -> Result<(), Failure> {
             })
         }
         AatroxAction::Decompress(args) => {
-            let job = Job::new("aatrox", &args.input, &args.output, args.replace, common)?;
+            let job = Job::new(
+                "aatrox",
+                Holds::Array,
+                (&args.input, &args.output),
+                args.replace,
+                common,
+            )?;
             with_element!(args.shape.dtype, E => {
                 let params = aatrox_params::<E>(args.abs, &args.shape.dims.0)?;
                 job.decompress(&args.shape, |stream| {
@@ -150,11 +175,12 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(
         format: &'static str,
-        input: &'a Location,
-        output: &'a Location,
+        holds: Holds,
+        (input, output): (&'a Location, &'a Location),
         replace: Replace,
         common: &'a Common,
     ) -> Result<Self, Failure> {
+        suffix::check(output, holds)?;
         output::check(output, Some(input), replace.force)?;
         Ok(Self {
             format,
@@ -182,7 +208,7 @@ impl<'a> Job<'a> {
         shape: &StreamShape,
         decode: impl FnOnce(&[u8]) -> Result<Vec<T>, Error>,
     ) -> Result<(), Failure> {
-        let stream = stream_file::read(self.input)?;
+        let stream = stream_file::read_whole(self.input)?;
         let start = Instant::now();
         let values = decode(&stream).map_err(|error| self.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
@@ -212,11 +238,10 @@ impl<'a> Job<'a> {
         let ratio = field_bytes as f64 / stream_bytes as f64;
         let speed = report::megabytes_per_second(field_bytes, seconds);
         if self.common.json {
-            let object = json!({
-                "format": self.format,
-                "version": env!("CARGO_PKG_VERSION"),
-                "input": self.input.to_string(),
-                "output": self.output.output_name(),
+            let format = json!({ "format": self.format, "version": env!("CARGO_PKG_VERSION") });
+            let places = [("input", self.input), ("output", self.output)];
+            let [input, output] = places.map(|(member, place)| json::place(member, place));
+            let found = json!({
                 "dtype": T::DTYPE.name(),
                 "dims": array.extents,
                 "elements": elements,
@@ -227,6 +252,7 @@ impl<'a> Job<'a> {
                 "seconds": seconds,
                 "megabytes_per_second": speed,
             });
+            let object = json::join([format, input, output, found]);
             return output::print_json(&object, self.output);
         }
         if !self.common.quiet {

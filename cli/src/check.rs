@@ -2,6 +2,7 @@
 
 use crate::args::Check;
 use crate::common::Common;
+use crate::damage::Cut;
 use crate::failure::Failure;
 use crate::files;
 use crate::location::Location;
@@ -25,12 +26,13 @@ pub fn run(args: &Check, common: &Common) -> Result<bool, Failure> {
 fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
     let stream = stream_file::read(location)?;
     let info = stream_file::info(location, &stream)?;
+    let cut = Cut::of(&stream, &info);
     let start = Instant::now();
     let bytes = info.dtype.bytes() as u64;
     let progress = Progress::new("checking", info.elements, bytes, common.quiet);
     let damages = Decompressor::new()
         .check_with_progress(&stream, &|more| progress.advance(more))
-        .map_err(|error| stream_file::explain(location, error))?;
+        .map_err(|error| Cut::explain(cut, location, error))?;
     drop(progress);
     let seconds = start.elapsed().as_secs_f64();
     let is_whole = damages.is_empty();
@@ -39,7 +41,8 @@ fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
             "whole": is_whole,
             "file_bytes": stream.len(),
             "chunks": info.chunks,
-            "damaged": damage::to_json(&damages),
+            "cut_off": cut.is_some(),
+            "damaged": damage::to_json(&damages, cut),
             "seconds": seconds,
         });
         let object = json::join([json::begin("check", location), json::stream(&info), found]);
@@ -64,12 +67,8 @@ fn text(location: &Location, stream: &Stream, info: &Info, damages: &[Damage]) -
         damages.len(),
         info.chunks
     )];
-    if (stream.len() as u64) < info.stream_bytes {
-        let (found, needed) = (stream.len(), info.stream_bytes);
-        lines.push(format!("  the file is cut off: {found} bytes of {needed}"));
-    }
     lines.extend(
-        damage::lines(damages)
+        damage::lines(damages, Cut::of(stream, info))
             .iter()
             .map(|line| format!("  {line}")),
     );

@@ -4,6 +4,7 @@ use crate::args::Compact;
 use crate::common::Common;
 use crate::failure::Failure;
 use crate::files::{Job, same_name};
+use crate::suffix::Holds;
 use crate::{json, output, report, stream_file};
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use serde_json::json;
 ///
 /// If a stream cannot be read, is damaged, or the output cannot be written.
 pub fn run(args: &Compact, common: &Common) -> Result<bool, Failure> {
-    args.files.each(common, same_name, |job| {
+    args.files.each(common, Holds::Stream, same_name, |job| {
         compact(job, args.files.replace.force, common).map(|()| true)
     })
 }
@@ -26,9 +27,14 @@ fn compact(job: &Job, force: bool, common: &Common) -> Result<(), Failure> {
     let (before, after) = (stream.len() as u64, compact.len() as u64);
     if common.json {
         let info = ferrosz::info(&compact)?;
-        let run = json!({ "output": job.output.output_name(), "input_bytes": before });
+        let run = json!({ "input_bytes": before });
         let begin = json::begin("compact", &job.input);
-        let object = json::join([begin, json::stream(&info), run]);
+        let object = json::join([
+            begin,
+            json::place("output", &job.output),
+            json::stream(&info),
+            run,
+        ]);
         return output::print_json(&object, &job.output);
     }
     if !common.quiet {

@@ -9,11 +9,14 @@ use crate::failure::Failure;
 use crate::field_file;
 use crate::files::{Job, stream_name};
 use crate::fills;
+use crate::location::Location;
 use crate::outlying;
 use crate::progress::Progress;
 use crate::report;
 use crate::scratch;
+use crate::strange;
 use crate::stream_file;
+use crate::suffix::Holds;
 use crate::with_field;
 use crate::{json, output};
 use ferrosz::internals::{Outlying, find_outlying};
@@ -36,10 +39,11 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     let aim = args.bound.aim()?;
     note_lossless(aim, common);
     let compressor = compressor(args, common, aim)?;
-    args.files.each(common, stream_name, |job| {
+    args.files.each(common, Holds::Stream, stream_name, |job| {
         scratch::beside(&job.output);
         let input = field_file::read_input(&job.input, &args.shape)?;
-        note_reading(&input, job, common);
+        note_reading(&input, &job.input, common);
+        note_strange(args, &input, &job.input, common);
         let Input { field, fills, .. } = input;
         let call = Call {
             args,
@@ -90,9 +94,23 @@ fn note_lossless(aim: Aim, common: &Common) {
 }
 
 /// Says how the values of a file were read, if they are not as the file has them.
-fn note_reading(input: &Input, job: &Job, common: &Common) {
+pub fn note_reading(input: &Input, location: &Location, common: &Common) {
     for note in input.notes.iter().filter(|_| common.notes()) {
-        output::note(&format!("note: {}: {note}", job.input));
+        output::note(&format!("note: {location}: {note}"));
+    }
+}
+
+/// Says that raw values look as if they were read as another type than they have.
+fn note_strange(args: &Compress, input: &Input, location: &Location, common: &Common) {
+    if args.shape.dtype.is_none() || !common.notes() {
+        return;
+    }
+    if let Some(strange) = with_field!(&input.field, array => strange::find(&array.values)) {
+        output::note(&format!(
+            "note: {location}: many values are as large or as small as {}: check --dtype, the byte order and the start of \
+             the values",
+            report::short(strange)
+        ));
     }
 }
 
@@ -374,7 +392,6 @@ impl Summary {
         let to_json = |found| outlying::to_json(found, &self.info);
         let warnings: Vec<Value> = warnings.map(to_json).collect();
         let run = json!({
-            "output": job.output.output_name(),
             "preset": self.preset.map(Preset::name),
             "automatic": self.preset.is_some(),
             "device": self.device.to_string(),
@@ -385,6 +402,7 @@ impl Summary {
         });
         json::join([
             json::begin("compress", &job.input),
+            json::place("output", &job.output),
             json::stream(&self.info),
             run,
         ])

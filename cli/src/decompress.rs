@@ -3,11 +3,13 @@
 use crate::args::Decompress;
 use crate::array::Array;
 use crate::common::Common;
+use crate::damage::Cut;
 use crate::failure::Failure;
 use crate::field_file;
 use crate::files::{Job, array_name};
 use crate::location::Location;
 use crate::progress::Progress;
+use crate::suffix::Holds;
 use crate::values::Values;
 use crate::{damage, json, output, remote, report, scratch, stream_file};
 use ferrosz::codec::with_value;
@@ -35,7 +37,7 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
             "a part of an array has no default output: name an output",
         ));
     }
-    args.files.each(common, array_name, |job| {
+    args.files.each(common, Holds::Array, array_name, |job| {
         if let (Location::Url(url), true) = (&job.input, is_part) {
             remote::decompress_part(args, job, common, url)?;
             return Ok(true);
@@ -56,6 +58,7 @@ fn decompress<V: Value>(
     let part = args.part.of(&info.extents)?;
     let start = Instant::now();
     let mut damages = Vec::new();
+    let cut = Cut::of(stream, info);
     let decompressor = Decompressor::new().device(common.device);
     let explain = |error| stream_file::explain(&job.input, error);
     let force = args.files.replace.force;
@@ -73,7 +76,8 @@ fn decompress<V: Value>(
                 let progress = progress::<V>("salvaging", info, common);
                 let more = |more| progress.advance(more);
                 let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
-                let (values, found): (Vec<V>, _) = salvaged.map_err(explain)?;
+                let (values, found): (Vec<V>, _) =
+                    salvaged.map_err(|error| Cut::explain(cut, &job.input, error))?;
                 damages = found;
                 values.into()
             }
@@ -102,6 +106,7 @@ fn decompress<V: Value>(
         extents: &extents,
         elements,
         damages: &damages,
+        cut,
         device,
         seconds,
     };
@@ -109,8 +114,9 @@ fn decompress<V: Value>(
     if !damages.is_empty() && summary.has_stderr(job, common) {
         let lost: u64 = damages.iter().map(Damage::elements).sum();
         output::note(&format!(
-            "error: {} is damaged: {lost} of {} values are lost, and {} in {}",
+            "error: {} is {}: {lost} of {} values are lost, and {} in {}",
             job.input,
+            if cut.is_some() { "cut off" } else { "damaged" },
             info.elements,
             if info.dtype.is_integer() { "0" } else { "NaN" },
             job.output.output_name()
@@ -203,6 +209,7 @@ struct Summary<'a> {
     extents: &'a [u64],
     elements: u64,
     damages: &'a [Damage],
+    cut: Option<Cut>,
     device: Device,
     seconds: f64,
 }
@@ -217,23 +224,23 @@ impl Summary<'_> {
         let bytes = self.elements * self.info.dtype.bytes() as u64;
         let speed = report::megabytes_per_second(bytes, self.seconds);
         if self.has_stderr(job, common) {
-            for line in damage::lines(self.damages) {
+            for line in damage::lines(self.damages, self.cut) {
                 output::note(&line);
             }
         }
         if common.json {
             let run = json!({
-                "output": job.output.output_name(),
                 "dims": self.extents,
                 "elements": self.elements,
                 "field_bytes": bytes,
-                "damaged": damage::to_json(self.damages),
+                "damaged": damage::to_json(self.damages, self.cut),
                 "device": self.device.to_string(),
                 "seconds": self.seconds,
                 "megabytes_per_second": speed,
             });
             let begin = json::begin("decompress", &job.input);
-            let object = json::join([begin, json::stream(self.info), run]);
+            let output = json::place("output", &job.output);
+            let object = json::join([begin, output, json::stream(self.info), run]);
             return output::print_json(&object, &job.output);
         }
         if !common.quiet {

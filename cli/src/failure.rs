@@ -13,6 +13,9 @@ pub enum Failure {
     /// An error while the command ran.
     #[error("{0}")]
     Failed(String),
+    /// The reader of a pipe has gone, as `head` does when it has enough.
+    #[error("the reader of the output has gone")]
+    Closed,
 }
 
 impl Failure {
@@ -28,14 +31,17 @@ impl Failure {
 
     /// A failed call of the operating system: `cannot ACTION TARGET: CAUSE`.
     pub fn io(action: &str, target: impl fmt::Display, cause: &io::Error) -> Self {
-        Self::failed(format_args!("cannot {action} {target}: {cause}"))
+        match cause.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::failed(format_args!("cannot {action} {target}: {cause}")),
+        }
     }
 
     /// The process's exit status.
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
-            Self::Failed(_) => 1,
+            Self::Failed(_) | Self::Closed => 1,
         }
     }
 }

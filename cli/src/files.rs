@@ -2,13 +2,16 @@
 
 use crate::common::Common;
 use crate::failure::Failure;
-use crate::location::Location;
+use crate::json;
+use crate::location::{Location, shown};
 use crate::output;
+use crate::suffix::{self, Holds};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The suffix of streams.
@@ -56,7 +59,8 @@ pub fn stream_name(input: &Path) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// `field.npy` of `field.npy.fsz`; `field.npy`, too, of `field.fsz`, which does not name the array's format.
+/// `field.npy` of `field.npy.fsz`; `field.npy`, too, of `field.fsz`, which does not name the array's format, and
+/// `field.nc.npy` of `field.nc.fsz`, as an array alone is no NetCDF file.
 pub fn array_name(input: &Path) -> Option<PathBuf> {
     let suffix = input.extension()?;
     if !suffix.eq_ignore_ascii_case(SUFFIX) {
@@ -64,8 +68,13 @@ pub fn array_name(input: &Path) -> Option<PathBuf> {
     }
     let name = PathBuf::from(input.file_stem()?);
     match name.extension() {
-        Some(_) => Some(name),
-        None => Some(name.with_extension("npy")),
+        // An array from a NetCDF file, say, is no such file.
+        Some(_) if !suffix::is_foreign_to_arrays(&name) => Some(name),
+        _ => {
+            let mut name = name.into_os_string();
+            name.push(".npy");
+            Some(name.into())
+        }
     }
 }
 
@@ -121,12 +130,20 @@ impl Files {
     pub fn each(
         &self,
         common: &Common,
+        holds: Holds,
         default_name: DefaultName,
         mut run: impl FnMut(&Job) -> Result<bool, Failure>,
     ) -> Result<bool, Failure> {
         let jobs = self.jobs(default_name)?;
         let force = self.replace.force;
-        let checked = |job: &Job| output::check(&job.output, Some(&job.input), force);
+        let checked = |job: &Job| {
+            output::check(&job.output, Some(&job.input), force)?;
+            suffix::check(&job.output, holds)
+        };
+        if let Some(folder) = &self.out_dir {
+            fs::create_dir_all(folder)
+                .map_err(|error| Failure::io("make the folder", shown(folder), &error))?;
+        }
         if let [job] = &jobs[..] {
             checked(job)?;
             return run(job);
@@ -161,12 +178,14 @@ pub fn each(
     for input in inputs {
         match run(input) {
             Ok(went_well) => all &= went_well,
+            // Nobody reads what the others would write.
+            Err(Failure::Closed) => return Err(Failure::Closed),
             Err(failure) => {
                 all = false;
                 output::note(&format!("error: {failure}"));
                 if common.json {
-                    let object =
-                        json!({ "input": input.to_string(), "error": failure.to_string() });
+                    let error = json!({ "error": failure.to_string() });
+                    let object = json::join([json::place("input", input), error]);
                     output::print(&format!("{object}\n"))?;
                 }
             }
@@ -245,6 +264,7 @@ mod tests {
             (&["in/a.npy.fsz"], None, array_name, &["in/a.npy"]),
             (&["a.f32.FSZ"], None, array_name, &["a.f32"]),
             (&["a.fsz"], None, array_name, &["a.npy"]),
+            (&["a.nc.fsz"], None, array_name, &["a.nc.npy"]),
         ] {
             let expected = expected.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(outputs(&files(names, folder), default_name), Ok(expected));

@@ -69,8 +69,11 @@ pub fn are_found(flags: &[FillFlag]) -> bool {
 /// Fill values of a stream for people; none without a mask.
 pub fn describe(fills: &[f64]) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
+    let has_others = fills.iter().any(|fill| !fill.is_nan());
     for fill in fills {
         let name = match fill.is_nan() {
+            // Beside others NaN is always one, whether the array has any or not.
+            true if has_others => "any nan".to_owned(),
             true => "nan".to_owned(),
             false => report::short(*fill),
         };

@@ -7,11 +7,22 @@ use serde_json::{Map, Value, json};
 
 /// An object that begins with the command, this program's version, and the input.
 pub fn begin(command: &str, input: &Location) -> Value {
-    json!({
-        "command": command,
-        "version": env!("CARGO_PKG_VERSION"),
-        "input": input.to_string(),
-    })
+    let command = json!({ "command": command, "version": env!("CARGO_PKG_VERSION") });
+    join([command, place("input", input)])
+}
+
+/// A member with the name of an input or an output, and one that says so if the name is escaped.
+pub fn place(member: &str, location: &Location) -> Value {
+    let name = match (member, location) {
+        ("output", Location::Pipe) => location.output_name(),
+        _ => location.json_name(),
+    };
+    let mut members = Map::new();
+    members.insert(member.to_owned(), name.into());
+    if location.is_escaped() {
+        members.insert(format!("{member}_escaped"), true.into());
+    }
+    Value::Object(members)
 }
 
 /// The members that describe a stream.

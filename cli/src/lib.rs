@@ -39,12 +39,16 @@ mod progress;
 pub mod quality;
 mod remote;
 pub mod report;
+mod room;
 mod scratch;
 #[cfg(unix)]
 mod signals;
 mod ssim;
+mod strange;
 mod stream_file;
+mod suffix;
 mod temporary;
+mod threads;
 mod transfer;
 mod transpose;
 pub mod trial;
@@ -57,6 +61,7 @@ pub mod verify;
 
 use args::{Command, CommandLine};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -64,14 +69,36 @@ use std::process::ExitCode;
 pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
     #[cfg(unix)]
     signals::watch();
-    match run(&L::parse()) {
+    match run(&parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        Err(Failure::Closed) => {
+            #[cfg(unix)]
+            signals::end_by_closed_pipe();
+            ExitCode::FAILURE
+        }
         Err(failure) => {
             output::note(&format!("error: {failure}"));
             ExitCode::from(failure.exit_status())
         }
     }
+}
+
+/// The command line. Of a command that does not exist, only the nearest that does is suggested.
+fn parse<L: Parser>() -> L {
+    L::try_parse().unwrap_or_else(|mut error| {
+        let suggested = error.get(ContextKind::SuggestedSubcommand);
+        // The last is the nearest.
+        if let Some(ContextValue::Strings(names)) = suggested
+            && let Some(nearest) = names.last().cloned()
+        {
+            error.insert(
+                ContextKind::SuggestedSubcommand,
+                ContextValue::Strings(vec![nearest]),
+            );
+        }
+        error.exit()
+    })
 }
 
 /// Runs the user's command; false if an error exceeds its bound, a stream is damaged, or one of several inputs failed.
@@ -81,6 +108,9 @@ pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
 /// The error that ends the command.
 pub fn run(line: &CommandLine) -> Result<bool, Failure> {
     let common = &line.common;
+    if line.command.computes() {
+        threads::start();
+    }
     match &line.command {
         Command::Compress(args) => compress::run(args, common),
         Command::Decompress(args) => decompress::run(args, common),

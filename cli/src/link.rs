@@ -33,15 +33,14 @@ impl Measured {
     ///
     /// The library's errors.
     pub fn new<V: Value>(
-        preset: Preset,
-        bound: Bound,
+        (preset, bound): (Preset, Bound),
+        compressor: Compressor,
         device: Device,
         array: &Array<V>,
         runs: Runs,
     ) -> Result<Self, Failure> {
         let elements = array.values.len() as u64;
         let most = window_elements(elements, size_of::<V>() as u64, None);
-        let compressor = Compressor::new(preset, bound).device(device);
         let compressor = compressor.absolute_for(&array.values)?;
         let decompressor = Decompressor::new().device(device);
         let measure = |window: ferrosz::Window| {
@@ -76,10 +75,6 @@ impl Measured {
     fn ratio(&self) -> f64 {
         let bytes: u64 = self.windows.iter().map(|window| window.bytes).sum();
         self.field_bytes as f64 / bytes as f64
-    }
-
-    fn speed(&self, seconds: fn(&Window) -> f64) -> f64 {
-        report::megabytes_per_second(self.field_bytes, self.windows.iter().map(seconds).sum())
     }
 }
 
@@ -147,30 +142,16 @@ pub fn to_text(measured: &[Measured], links: &[Rate]) -> String {
     let of_links = links.iter();
     let names = of_links.map(|link| format!("{} GB/s", link.gigabytes_per_second()));
     let names: Vec<String> = names.collect();
-    let begin = [
-        "preset",
-        "bound",
-        "ratio",
-        "compress MB/s",
-        "decompress MB/s",
-    ];
-    let heading: Vec<&str> = (begin.into_iter())
+    let heading: Vec<&str> = (["preset", "bound", "ratio"].into_iter())
         .chain(names.iter().map(String::as_str))
         .collect();
     let seconds = |seconds: f64| format!("{seconds:.4} s");
-    let cells = |cells: [String; 5], seconds: Vec<String>| [cells.to_vec(), seconds].concat();
+    let cells = |cells: [String; 3], seconds: Vec<String>| [cells.to_vec(), seconds].concat();
     let of_raw = links
         .iter()
         .map(|link| seconds(raw(first.field_bytes, *link)));
-    let nothing = || "-".to_owned();
     let mut rows = vec![cells(
-        [
-            "raw".to_owned(),
-            nothing(),
-            "1.00".to_owned(),
-            nothing(),
-            nothing(),
-        ],
+        ["raw", "-", "1.00"].map(str::to_owned),
         of_raw.collect(),
     )];
     for measured in measured {
@@ -180,15 +161,13 @@ pub fn to_text(measured: &[Measured], links: &[Rate]) -> String {
                 measured.preset.to_string(),
                 report::bound(measured.bound),
                 format!("{:.2}", measured.ratio()),
-                format!("{:.0}", measured.speed(|window| window.compress)),
-                format!("{:.0}", measured.speed(|window| window.decompress)),
             ],
             of_links.collect(),
         ));
     }
     let mut text = format!(
-        "\nThrough a link, {} windows of up to {} each: computed from the measured times of each window, compressed while earlier \
-         ones travel and are decompressed.\n{}",
+        "\nThrough a link, {} windows of up to {} each: computed from the\nmeasured times of each window, which is \
+         compressed while earlier ones travel\nand are decompressed.\n{}",
         first.windows.len(),
         report::bytes(
             first

@@ -48,6 +48,25 @@ impl Location {
         }
     }
 
+    /// The name in the objects of `--json`, which has every character of it. If the name is not UTF-8, a byte that is none is
+    /// `\xNN`, and a backslash is two: see [`Location::is_escaped`].
+    pub fn json_name(&self) -> String {
+        match self {
+            Self::Pipe => self.to_string(),
+            Self::File(path) => unescaped(path).unwrap_or_else(|| escaped(path)),
+            Self::Variable { file, name } => match unescaped(file) {
+                Some(file) => format!("{file}:{name}"),
+                None => format!("{}:{}", escaped(file), name.replace('\\', r"\\")),
+            },
+            Self::Url(url) => url.clone(),
+        }
+    }
+
+    /// Whether [`Location::json_name`] is escaped.
+    pub fn is_escaped(&self) -> bool {
+        self.file().is_some_and(|path| unescaped(path).is_none())
+    }
+
     /// Whether both are the same existing file, even by different paths.
     pub fn is_same_file(&self, other: &Self) -> bool {
         match (self.file(), other.file()) {
@@ -113,6 +132,23 @@ impl From<OsString> for Location {
     }
 }
 
+/// A path that is UTF-8.
+fn unescaped(path: &Path) -> Option<String> {
+    path.to_str().map(str::to_owned)
+}
+
+/// A path with each byte that is not UTF-8 as `\xNN`, and each backslash twice.
+fn escaped(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text += &chunk.valid().replace('\\', r"\\");
+        for byte in chunk.invalid() {
+            text += &format!("\\x{byte:02x}");
+        }
+    }
+    text
+}
+
 /// The file and the name of `FILE:NAME`: FILE has a known suffix or exists.
 fn split_variable(text: &str) -> Option<(PathBuf, String)> {
     let is_known = |file: &str| {
@@ -134,11 +170,25 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pipe => f.write_str("standard input"),
-            Self::File(path) => path.display().fmt(f),
-            Self::Variable { file, name } => write!(f, "{}:{name}", file.display()),
-            Self::Url(url) => f.write_str(url),
+            Self::File(path) => shown(path).fmt(f),
+            Self::Variable { file, name } => write!(f, "{}:{}", shown(file), visible(name)),
+            Self::Url(url) => f.write_str(&visible(url)),
         }
     }
+}
+
+/// A path in messages.
+pub fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
+}
+
+/// A name whose control characters a terminal does not obey: they are escaped, as `\u{1b}`.
+fn visible(name: &str) -> String {
+    let character = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    name.chars().map(character).collect()
 }
 
 #[cfg(test)]
@@ -176,6 +226,30 @@ mod tests {
             Location::from(path.clone().into_os_string()),
             Location::File(path)
         );
+    }
+
+    #[test]
+    fn terminals_do_not_obey_names() {
+        let name = |text: &str| Location::File(text.into()).to_string();
+        assert_eq!(name("a\u{1b}[31m\n.npy"), r"a\u{1b}[31m\n.npy");
+        assert_eq!(name("\u{e9}\u{9b}x"), "\u{e9}\\u{9b}x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_for_programs_lose_nothing() {
+        use std::os::unix::ffi::OsStrExt;
+        let file = |bytes: &[u8]| Location::File(OsStr::from_bytes(bytes).into());
+        for (bytes, name, is_escaped) in [
+            (&b"a\\\x1b.npy"[..], "a\\\u{1b}.npy", false),
+            (b"a\xff\\\xc3\xa9", "a\\xff\\\\\u{e9}", true),
+        ] {
+            let location = file(bytes);
+            assert_eq!(
+                (location.json_name(), location.is_escaped()),
+                (name.to_owned(), is_escaped)
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Output: whole files only, none replaced without `--force`, and text to pipes that may be closed.
 
 use crate::failure::Failure;
-use crate::location::Location;
+use crate::location::{Location, shown};
 use crate::temporary::Temporary;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -38,14 +38,25 @@ pub fn check(output: &Location, input: Option<&Location>, force: bool) -> Result
             "{output} is a folder: name a file in it"
         )));
     }
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        return Err(Failure::failed(format_args!(
-            "cannot write {output}: there is no folder {}",
-            folder.display()
-        )));
-    }
+    check_parent(path)?;
     check_replaced(path, force)
+}
+
+/// Refuses an output in a folder that does not exist.
+///
+/// # Errors
+///
+/// If there is no such folder.
+pub fn check_parent(path: &Path) -> Result<(), Failure> {
+    let folder = folder_of(path);
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(Failure::failed(format_args!(
+            "cannot write {}: there is no folder {}",
+            shown(path),
+            shown(&folder)
+        ))),
+    }
 }
 
 /// Refuses to replace the file under the output's name, if there is one and it may not be replaced.
@@ -53,17 +64,14 @@ fn check_replaced(path: &Path, force: bool) -> Result<(), Failure> {
     let Ok(own) = fs::symlink_metadata(path) else {
         return Ok(());
     };
-    let (name, kind) = (
-        path.display(),
-        if own.is_symlink() { "link" } else { "file" },
-    );
+    let (name, kind) = (shown(path), if own.is_symlink() { "link" } else { "file" });
     let found = match fs::metadata(path) {
         Ok(found) => found,
         Err(error) if own.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
             let target = fs::read_link(path).unwrap_or_default();
             return Err(Failure::failed(format_args!(
                 "{name} is a link to {}, which does not exist: remove the link, or name another output",
-                target.display()
+                shown(&target)
             )));
         }
         Err(error) => return Err(Failure::io("write", name, &error)),
@@ -86,7 +94,7 @@ fn check_replaced(path: &Path, force: bool) -> Result<(), Failure> {
 fn exists(path: &Path, kind: &str) -> Failure {
     Failure::failed(format_args!(
         "the {kind} {} exists: add --force to replace it, or name another output",
-        path.display()
+        shown(path)
     ))
 }
 
@@ -117,7 +125,7 @@ pub fn write(
 fn explain(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path, "file"),
-        _ => Failure::io("write", path.display(), error),
+        _ => Failure::io("write", shown(path), error),
     }
 }
 
@@ -177,7 +185,7 @@ pub fn write_seek<R>(
 pub fn explain_write(path: &Path, error: ferrosz::Error) -> Failure {
     match error {
         ferrosz::Error::Io { reason, .. } => {
-            Failure::failed(format_args!("cannot write {}: {reason}", path.display()))
+            Failure::failed(format_args!("cannot write {}: {reason}", shown(path)))
         }
         error => error.into(),
     }

@@ -16,8 +16,8 @@ pub struct PartFlags {
     /// These elements, counted from 0 in memory order, TO not included
     #[arg(long, value_name = "FROM..TO")]
     pub elements: Option<Elements>,
-    /// This box: a range for each dimension, slowest first, ends not included; ':' is all of it
-    #[arg(long = "box", value_name = "Z0:Z1,Y0:Y1,X0:X1")]
+    /// This box: a range or an index for each dimension, slowest first, ends not included; ':' is all of it
+    #[arg(long = "box", value_name = "Z0:Z1,Y,X0:X1")]
     pub box_: Option<OpenBox>,
 }
 
@@ -122,12 +122,16 @@ impl FromStr for OpenRange {
             "" => Some(None),
             text => text.parse::<u64>().ok().map(Some),
         };
-        let (from, to) = text
-            .split_once(':')
-            .and_then(|(from, to)| Some((number(from)?, number(to)?)))
-            .ok_or(
-                "a box is whole numbers with a colon between for each dimension, as in 0:5,:,10:",
-            )?;
+        let (from, to) = match text.split_once(':') {
+            Some((from, to)) => number(from).zip(number(to)),
+            // An index is a range of length 1.
+            None => number(text)
+                .flatten()
+                .and_then(|index| Some((Some(index), Some(index.checked_add(1)?)))),
+        }
+        .ok_or(
+            "a box is whole numbers with a colon between, or an index, for each dimension, as in 0:5,7,:,10:",
+        )?;
         let from = from.unwrap_or(0);
         match to {
             Some(to) if from > to => {
@@ -169,7 +173,18 @@ mod tests {
             let said = within(text, extents).unwrap_err();
             assert!(said.contains("--box"), "{said}");
         }
-        for bad in ["", "1", "1:2,", "2:1", "1:2:3", "-1:", "a:b"] {
+        assert_eq!(within("1:3,5,:", &[4, 6, 9]), Ok(vec![1..3, 5..6, 0..9]));
+        assert!(within("6", &[6]).unwrap_err().contains("--box"));
+        for bad in [
+            "",
+            "1:2,",
+            "2:1",
+            "1:2:3",
+            "-1:",
+            "-1",
+            "a:b",
+            "18446744073709551615",
+        ] {
             assert!(bad.parse::<OpenBox>().is_err(), "{bad}");
         }
         let whole = |axes| vec![":"; axes].join(",").parse::<OpenBox>();

@@ -9,10 +9,12 @@ use crate::field_file::{Assumed, CHECK_FLAGS};
 use crate::fills::FillFlag;
 use crate::location::Location;
 use crate::progress::Progress;
+use crate::suffix::{self, Holds};
 use crate::{field_file, json, output, report, stream_file, with_field};
 use ferrosz::parts::Plan;
 use ferrosz::{Axes, Compressor, Error};
 use serde_json::json;
+use std::path::Path;
 
 /// Does one step; true if it succeeded.
 ///
@@ -50,17 +52,18 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
         let compressor = compressor
             .axes(args.axes.map_or_else(|| axes_as_they_are(array.extents.len()), Ok)?)
             .extents(&array.extents)?;
-        compressor.choose_without_mask(&array.values)?.plan(&array.values, args.parts)?
+        let planned = compressor.choose_without_mask(&array.values)?.plan(&array.values, args.parts);
+        planned.map_err(|error| refusal(&error))?
     });
     let bytes = plan.to_bytes();
     output::write(&args.plan, args.replace.force, |writer| {
         writer.write_all(&bytes)
     })?;
     let run = json!({
-        "output": args.plan.output_name(), "parts": plan.parts(), "codec": plan.codec().name(),
+        "parts": plan.parts(), "codec": plan.codec().name(),
         "plan_bytes": bytes.len(),
     });
-    say(common, "part plan", &args.plan, run, || {
+    say(common, "part plan", [&args.array, &args.plan], run, || {
         format!(
             "{}: {} parts with {}, {}",
             args.plan.output_name(),
@@ -69,6 +72,17 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
             report::bytes(bytes.len() as u64)
         )
     })
+}
+
+/// What to do about a field that has no plan.
+fn refusal(error: &Error) -> Failure {
+    let advice = match error {
+        Error::PartsSettings(_) => {
+            "; --fill none codes missing elements as values, and `ferrosz compress` takes all of them"
+        }
+        _ => "",
+    };
+    Failure::failed(format_args!("{error}{advice}"))
 }
 
 /// The roles of the axes of an array in their order, so that a preset does not choose another order.
@@ -83,6 +97,9 @@ fn axes_as_they_are(rank: usize) -> Result<Axes, Failure> {
 }
 
 fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
+    suffix::check(&args.part, Holds::Stream)?;
+    let path = seekable(&args.part, "a part")?;
+    check_apart(&args.part, &args.plan)?;
     output::check(&args.part, Some(&args.array), args.replace.force)?;
     let plan = read_plan(&args.plan)?;
     let assumed = Assumed {
@@ -97,15 +114,13 @@ fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
         let elements = array.values.len() as u64 / plan.parts();
         let bytes = size_of_val(&array.values[..]).checked_div(array.values.len()).unwrap_or(0);
         let progress = Progress::new("compressing", elements, bytes as u64, common.quiet);
-        let path = output::seekable(&args.part).ok_or_else(|| args.part.is_no_file("a part is"))?;
         output::write_seek(path, args.replace.force, |writer| {
             plan.compress(args.number, &array.values, writer, &|more| progress.advance(more))
                 .map_err(|error| output::explain_write(path, error))
         })?
     });
-    let run =
-        json!({ "output": args.part.output_name(), "part": args.number, "part_bytes": bytes });
-    say(common, "part run", &args.array, run, || {
+    let run = json!({ "part": args.number, "part_bytes": bytes });
+    say(common, "part run", [&args.array, &args.part], run, || {
         format!(
             "{}: part {} of {}, {}",
             args.part.output_name(),
@@ -117,19 +132,22 @@ fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
 }
 
 fn join(args: &PartJoin, common: &Common) -> Result<(), Failure> {
+    suffix::check(&args.output, Holds::Stream)?;
+    let path = seekable(&args.output, "a joined stream")?;
+    for input in args.parts.iter().chain([&args.plan]) {
+        check_apart(&args.output, input)?;
+    }
     output::check(&args.output, None, args.replace.force)?;
     let plan = read_plan(&args.plan)?;
-    let parts = args.parts.iter().map(stream_file::read);
+    let parts = args.parts.iter().map(stream_file::read_whole);
     let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
     let parts: Vec<&[u8]> = parts.iter().map(|part| &part[..]).collect();
-    let path = output::seekable(&args.output)
-        .ok_or_else(|| args.output.is_no_file("a joined stream is"))?;
     let bytes = output::write_seek(path, args.replace.force, |writer| {
         plan.join(&parts, writer)
             .map_err(|error| output::explain_write(path, error))
     })?;
-    let run = json!({ "output": args.output.output_name(), "parts": plan.parts(), "stream_bytes": bytes });
-    say(common, "part join", &args.plan, run, || {
+    let run = json!({ "parts": plan.parts(), "stream_bytes": bytes });
+    say(common, "part join", [&args.plan, &args.output], run, || {
         format!(
             "{}: {} parts with {}, {}",
             args.output.output_name(),
@@ -140,8 +158,28 @@ fn join(args: &PartJoin, common: &Common) -> Result<(), Failure> {
     })
 }
 
+/// The path of an output that is written at any position, which a pipe has not.
+fn seekable<'a>(output: &'a Location, what: &str) -> Result<&'a Path, Failure> {
+    output::seekable(output).ok_or_else(|| {
+        Failure::usage(format_args!(
+            "{}: {what} is a file, as its first bytes are written last: name one",
+            output.output_name()
+        ))
+    })
+}
+
+/// Refuses an output that would replace what it is made from.
+fn check_apart(output: &Location, input: &Location) -> Result<(), Failure> {
+    match output.is_same_file(input) {
+        true => Err(Failure::usage(format_args!(
+            "{output} is an input: --force does not replace it, so name another output"
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn read_plan(location: &Location) -> Result<Plan, Failure> {
-    let bytes = stream_file::read(location)?;
+    let bytes = stream_file::read_whole(location)?;
     Plan::read(&bytes)
         .map_err(|error| Failure::failed(format_args!("{}: {error}", location.output_name())))
 }
@@ -150,12 +188,16 @@ fn read_plan(location: &Location) -> Result<Plan, Failure> {
 fn say(
     common: &Common,
     command: &'static str,
-    input: &Location,
+    [input, output]: [&Location; 2],
     run: serde_json::Value,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     if common.json {
-        let object = json::join([json::begin(command, input), run]);
+        let object = json::join([
+            json::begin(command, input),
+            json::place("output", output),
+            run,
+        ]);
         return output::print(&format!("{object}\n"));
     }
     if !common.quiet {

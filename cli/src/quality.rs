@@ -24,6 +24,10 @@ pub struct Quality {
     pub zeros: Kept,
     /// Values above 0 that came back below 0, and the reverse.
     pub signs_flipped: u64,
+    /// Values of 0 and above.
+    pub not_negative: u64,
+    /// Of these, the ones that came back below 0.
+    pub became_negative: u64,
     /// Values that are to come back bit for bit, by class.
     pub classes: Vec<(Class, Kept)>,
 }
@@ -105,6 +109,8 @@ pub fn measure<T: Element>(
         ssim: ssim(original, decoded, extents),
         zeros: counts.zeros,
         signs_flipped: counts.signs_flipped,
+        not_negative: counts.not_negative,
+        became_negative: counts.became_negative,
         classes: Class::ALL.into_iter().zip(counts.classes).collect(),
     }
 }
@@ -134,6 +140,8 @@ fn unit_of(largest: f64) -> f64 {
 struct Counts {
     zeros: Kept,
     signs_flipped: u64,
+    not_negative: u64,
+    became_negative: u64,
     largest_relative: f64,
     largest_relative_at: Option<u64>,
     classes: [Kept; Class::ALL.len()],
@@ -148,6 +156,8 @@ impl Counts {
                 continue;
             }
             let (x, y) = (x.to_f64(), y.to_f64());
+            counts.not_negative += u64::from(x >= 0.0);
+            counts.became_negative += u64::from(x >= 0.0 && y < 0.0);
             if x == 0.0 {
                 counts.zeros.see(y == 0.0);
                 continue;
@@ -174,6 +184,8 @@ impl Counts {
     fn and(mut self, other: Self) -> Self {
         self.zeros = self.zeros.and(other.zeros);
         self.signs_flipped += other.signs_flipped;
+        self.not_negative += other.not_negative;
+        self.became_negative += other.became_negative;
         if other.largest_relative > self.largest_relative {
             self.largest_relative = other.largest_relative;
             self.largest_relative_at = other.largest_relative_at;

@@ -78,7 +78,6 @@ pub fn decompress_part(
     } = stream.traffic();
     if common.json {
         let run = json!({
-            "output": job.output.output_name(),
             "dtype": dtype.to_string(),
             "dims": extents,
             "elements": elements,
@@ -88,7 +87,8 @@ pub fn decompress_part(
             "ranges": ranges,
             "bytes_read": read,
         });
-        let object = json::join([json::begin("decompress", &job.input), run]);
+        let begin = json::begin("decompress", &job.input);
+        let object = json::join([begin, json::place("output", &job.output), run]);
         return output::print_json(&object, &job.output);
     }
     if !common.quiet {

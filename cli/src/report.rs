@@ -29,14 +29,39 @@ pub fn number(value: f64) -> String {
 /// A number with all its digits if they are few, with four otherwise.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
-    let all = match magnitude == 0.0 || (1e-3..1e6).contains(&magnitude) {
-        true => value.to_string(),
-        false => format!("{value:e}"),
+    let is_plain = magnitude == 0.0 || (1e-3..1e6).contains(&magnitude);
+    // An f32 needs fewer digits than an f64.
+    let short = value as f32;
+    let all = match (is_plain, f64::from(short) == value) {
+        (true, true) => short.to_string(),
+        (true, false) => value.to_string(),
+        (false, true) => format!("{short:e}"),
+        (false, false) => format!("{value:e}"),
     };
     match all.len() {
         0..=8 => all,
         _ => number(value),
     }
+}
+
+/// An index of at most 1, never rounded up to it.
+pub fn six_digits(index: f64) -> String {
+    let rounded = format!("{index:.6}");
+    match index < 1.0 && rounded == "1.000000" {
+        true => "0.999999".to_owned(),
+        false => rounded,
+    }
+}
+
+/// Each text once, in their order, with commas between.
+pub fn distinct(texts: &[&str]) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for text in texts {
+        if !all.contains(text) {
+            all.push(text);
+        }
+    }
+    all.join(", ")
 }
 
 /// A bound with its mode: `range 1e-3`.
@@ -151,6 +176,8 @@ mod tests {
             (0.0, "0"),
             (9.969_209_968_386_869e36, "9.969e36"),
             (0.009_800_000_190_734_863, "0.009800"),
+            (f64::from(0.0098f32), "0.0098"),
+            (f64::from(1e20f32), "1e20"),
         ] {
             assert_eq!(short(value), text);
         }

@@ -1,29 +1,46 @@
-//! Ctrl-C and similar signals: unfinished files are removed, and then the signal ends the process as usual.
+//! Ctrl-C and similar signals: unfinished files are removed, and then the signal ends the process as usual. A file that
+//! becomes shorter while it is mapped: the unfinished file is removed, and the process fails.
 
 use crate::temporary;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 /// Starts a thread that waits for the signals that end the process. A signal that was ignored when the process began,
 /// as under `nohup`, stays ignored. If the thread cannot start, a signal ends the process and may leave an unfinished
 /// file.
 pub fn watch() {
+    #[cfg(target_os = "linux")]
+    shrunk::watch();
+    let (begun, is_watching) = channel();
+    let watcher = thread::Builder::new().name("signals".to_owned());
+    if watcher.spawn(move || wait(begun)).is_ok() {
+        // An error, too, is the thread's word that it goes no further.
+        let _ = is_watching.recv();
+    }
+}
+
+/// Waits for a signal. They are registered here: without this thread they have to do what they do by default.
+fn wait(begun: Sender<()>) {
     let ending = [SIGINT, SIGTERM, SIGHUP];
     let wanted = ending.into_iter().filter(|signal| !is_ignored(*signal));
     let Ok(mut signals) = Signals::new(wanted) else {
         return;
     };
-    let watcher = thread::Builder::new().name("signals".to_owned());
-    let _ = watcher.spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            temporary::remove_all();
-            // The parent sees that a signal ended the process, so that Ctrl-C also ends a shell's loop. A shell shows
-            // the status as 130, 143 or 129.
-            let _ = emulate_default_handler(signal);
-        }
-    });
+    drop(begun);
+    if let Some(signal) = signals.forever().next() {
+        temporary::remove_all();
+        // The parent sees that a signal ended the process, so that Ctrl-C also ends a shell's loop. A shell shows
+        // the status as 130, 143 or 129.
+        let _ = emulate_default_handler(signal);
+    }
+}
+
+/// Ends the process as a write to a closed pipe ends other programs: a shell shows the status as 141.
+pub fn end_by_closed_pipe() {
+    let _ = emulate_default_handler(SIGPIPE);
 }
 
 fn is_ignored(signal: i32) -> bool {
@@ -32,4 +49,33 @@ fn is_ignored(signal: i32) -> bool {
     // SAFETY: the call only reads the current handler; `found` outlives the call.
     let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut found) };
     asked == 0 && found.sa_sigaction == libc::SIG_IGN
+}
+
+/// The signal of a mapped file that has become shorter. On Linux it means nothing else; elsewhere it may be a stack that
+/// overflows.
+#[cfg(target_os = "linux")]
+mod shrunk {
+    use crate::temporary;
+    use libc::{SA_ONSTACK, SIGBUS, STDERR_FILENO, c_int};
+
+    const TEXT: &[u8] =
+        b"error: a file became shorter while it was read: run the command again when nothing changes it\n";
+
+    pub fn watch() {
+        // SAFETY: all zeros is a valid value of this plain struct.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = end as extern "C" fn(c_int) as libc::sighandler_t;
+        action.sa_flags = SA_ONSTACK;
+        // SAFETY: `end` is a handler for one argument, and calls only what a handler may; `action` outlives the call.
+        unsafe { libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut()) };
+    }
+
+    extern "C" fn end(_: c_int) {
+        temporary::unlink_in_a_handler();
+        // SAFETY: both calls are allowed in a handler, and `TEXT` has so many bytes.
+        unsafe {
+            libc::write(STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len());
+            libc::_exit(1);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::location::Location;
 use crate::remote;
 use crate::scratch;
+use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::update::{MAGIC, Tail};
 use ferrosz::internals::LARGE;
 use ferrosz::{Error, FormatError, Info, ReadAt};
@@ -38,15 +39,37 @@ impl Deref for Stream {
     }
 }
 
-/// Reads a stream; a large file is mapped, so that only accessed pages are read.
+/// Reads a stream; a large file is mapped, so that only accessed pages are read. Of a pipe no more is read than its first
+/// bytes say: what is no stream ends with them, and a stream with its last byte and a few more.
 ///
 /// # Errors
 ///
 /// If the input cannot be read.
 pub fn read(location: &Location) -> Result<Stream, Failure> {
+    read_until(location, end_of)
+}
+
+/// Reads all bytes, whatever they are, as [`read`] does.
+///
+/// # Errors
+///
+/// If the input cannot be read.
+pub fn read_whole(location: &Location) -> Result<Stream, Failure> {
+    read_until(location, |_| u64::MAX)
+}
+
+/// The most bytes that are read of an input with these first ones.
+type EndOf = fn(&[u8]) -> u64;
+
+/// The end of a stream, and of as many bytes behind it as tell what follows.
+fn end_of(first: &[u8]) -> u64 {
+    Header::read(first).map_or(0, |header| header.stream_bytes().saturating_add(FIRST_LOOK))
+}
+
+fn read_until(location: &Location, end: EndOf) -> Result<Stream, Failure> {
     match location {
-        Location::File(path) => File::open(path).and_then(|mut file| read_file(&mut file)),
-        Location::Pipe => read_all(&mut io::stdin().lock()),
+        Location::File(path) => File::open(path).and_then(|mut file| map_or_read(&mut file, end)),
+        Location::Pipe => read_all(&mut io::stdin().lock(), end),
         Location::Url(url) => {
             let mut stream = remote::open(url)?;
             let bytes = stream
@@ -65,23 +88,29 @@ pub fn read(location: &Location) -> Result<Stream, Failure> {
 ///
 /// The errors of the operating system.
 pub fn read_file(file: &mut File) -> io::Result<Stream> {
+    map_or_read(file, end_of)
+}
+
+fn map_or_read(file: &mut File, end: EndOf) -> io::Result<Stream> {
     let found = file.metadata()?;
     if found.is_file() && found.len() >= SMALLEST_MAPPED {
         // SAFETY: the bytes must not change while they are mapped. This command changes a stream file only in `update`,
         // which drops the mapping first. Other ferrosz commands replace whole files or wait for `update`'s lock. If
         // another program changes the file, the decoder, which trusts no byte, finds wrong checksums; if it truncates
-        // the file, a signal ends the process.
+        // the file, a signal ends the process: see `signals.rs`.
         if let Ok(mapped) = unsafe { Mmap::map(&*file) } {
             return Ok(Stream::Mapped(mapped));
         }
     }
-    read_all(file)
+    read_all(file, end)
 }
 
-/// Reads a stream to its end. A large one is put into a temporary file, which is mapped.
-fn read_all(reader: &mut impl Read) -> io::Result<Stream> {
+/// Reads an input up to what its first bytes say. A large one is put into a temporary file, which is mapped.
+fn read_all(reader: &mut impl Read, end: EndOf) -> io::Result<Stream> {
     let mut bytes = Vec::new();
-    reader.take(LARGE).read_to_end(&mut bytes)?;
+    reader.take(HEADER_BYTES as u64).read_to_end(&mut bytes)?;
+    let mut reader = reader.take(end(&bytes).saturating_sub(bytes.len() as u64));
+    (&mut reader).take(LARGE).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < LARGE {
         return Ok(Stream::Read(bytes));
     }
@@ -89,7 +118,7 @@ fn read_all(reader: &mut impl Read) -> io::Result<Stream> {
     while !bytes.is_empty() {
         file.write_all(&bytes).map_err(scratch::fault)?;
         bytes.clear();
-        reader.take(LARGE).read_to_end(&mut bytes)?;
+        (&mut reader).take(LARGE).read_to_end(&mut bytes)?;
     }
     // SAFETY: the file has no name, so nothing changes or shortens it.
     let mapped = unsafe { Mmap::map(&file) }.map_err(scratch::fault)?;
@@ -107,11 +136,15 @@ pub fn info(location: &Location, stream: &[u8]) -> Result<Info, Failure> {
 
 /// Adds the stream's name to an error.
 pub fn explain(location: &Location, error: Error) -> Failure {
-    let format_error = matches!(error, Error::Format(_) | Error::OutOfMemory { .. });
-    if format_error {
-        Failure::failed(format_args!("{location}: {error}"))
-    } else {
-        error.into()
+    match error {
+        Error::Format(FormatError::NotFerrosz) => Failure::failed(format_args!(
+            "{location}: {error}; streams of other compressors are read by `ferrosz cuszp` and `ferrosz aatrox`, which must \
+             be told what those do not hold"
+        )),
+        Error::Format(_) | Error::OutOfMemory { .. } => {
+            Failure::failed(format_args!("{location}: {error}"))
+        }
+        error => error.into(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Files and folders that have a temporary name until they are complete.
 //!
-//! If the process ends early, they are removed: after an error by `Drop`, after a signal by [`remove_all`].
+//! If the process ends early, they are removed: after an error by `Drop`, after a signal by [`remove_all`], and where no lock
+//! may be taken by `unlink_in_a_handler`.
 
+use crate::output::folder_of;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,24 @@ pub fn remove_all() {
     std::mem::forget(unfinished);
 }
 
+/// Creates something in a folder under a name that nothing has: a process that was killed may have left what it had.
+fn create<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    let mut unfinished = unfinished();
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for number in 0..TRIES {
+        let path = folder.join(format!(".ferrosz-{}-{number}.part", process::id()));
+        match make(&path) {
+            Ok(made) => {
+                unfinished.push(path.clone());
+                return Ok((path, made));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
 /// A file with a temporary name, removed when dropped.
 pub struct Temporary {
     path: PathBuf,
@@ -43,22 +63,13 @@ impl Temporary {
     ///
     /// The errors of the folder; they do not name the file, since the user did not name it.
     pub fn new_in(folder: &Path) -> io::Result<Self> {
-        let mut unfinished = unfinished();
-        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-        for number in 0..TRIES {
-            let path = folder.join(format!(".ferrosz-{}-{number}.part", process::id()));
-            let mut options = OpenOptions::new();
-            // A mapped file is read, too.
-            match options.read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    unfinished.push(path.clone());
-                    return Ok(Self { path, file });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(last)
+        // A mapped file is read, too.
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let (path, file) = create(folder, |path| options.open(path))?;
+        #[cfg(target_os = "linux")]
+        handler::unlinks(&path);
+        Ok(Self { path, file })
     }
 
     /// Gives the file its final name, in the same folder.
@@ -79,6 +90,8 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         let mut unfinished = unfinished();
+        #[cfg(target_os = "linux")]
+        handler::forgets();
         let _ = fs::remove_file(&self.path);
         unfinished.retain(|path| *path != self.path);
     }
@@ -96,11 +109,7 @@ impl TemporaryFolder {
     ///
     /// The errors of the folder.
     pub fn beside(folder: &Path) -> io::Result<Self> {
-        let mut unfinished = unfinished();
-        let name = format!(".ferrosz-{}.part", process::id());
-        let path = folder.with_file_name(name);
-        fs::create_dir(&path)?;
-        unfinished.push(path.clone());
+        let (path, ()) = create(&folder_of(folder), |path| fs::create_dir(path))?;
         Ok(Self { path })
     }
 
@@ -129,6 +138,42 @@ impl Drop for TemporaryFolder {
         let mut unfinished = unfinished();
         let _ = fs::remove_dir_all(&self.path);
         unfinished.retain(|path| *path != self.path);
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub use handler::unlink_in_a_handler;
+
+/// What the handler of a signal may do: the name of the last file is there for it, which it reads without a lock.
+#[cfg(target_os = "linux")]
+mod handler {
+    use std::ffi::{CString, c_char};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::ptr;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    static LAST: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+
+    /// Names the file that is begun. The name is never freed, as a handler may read it at any time.
+    pub fn unlinks(path: &Path) {
+        if let Ok(name) = CString::new(path.as_os_str().as_bytes()) {
+            LAST.store(name.into_raw(), Ordering::Release);
+        }
+    }
+
+    /// The file has its name, or is gone.
+    pub fn forgets() {
+        LAST.store(ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Removes the file, without a lock or memory.
+    pub fn unlink_in_a_handler() {
+        let name = LAST.load(Ordering::Acquire);
+        if !name.is_null() {
+            // SAFETY: it is a name that ends with a zero and is never freed; a handler may call this.
+            unsafe { libc::unlink(name) };
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The connection has no encryption and no passwords. The receiver trusts no byte of it.
 
+mod fault;
+mod greet;
 mod limit;
 mod message;
 pub mod receive;
@@ -13,8 +15,8 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Bytes of the values of a window, if a field is large.
-const MOST_WINDOW: u64 = 64 << 20;
+/// Bytes of the values of a window, if a field is large; a receiver takes larger windows only if it is told so.
+pub const MOST_WINDOW: u64 = 64 << 20;
 
 /// The fewest, if a field is divided.
 const LEAST_WINDOW: u64 = 1 << 20;

@@ -2,9 +2,10 @@
 
 use crate::array::Array;
 use crate::failure::Failure;
-use crate::judge::{Judgement, judge};
-use crate::numbers::numbers;
+use crate::judge::Judgement;
+use crate::quality::Quality;
 use crate::report;
+use crate::verify::Comparison;
 use ferrosz::{Compressor, Decompressor, Device, Error, Info, Value};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,6 +17,8 @@ pub struct Trial {
     pub info: Info,
     /// The comparison with the original field.
     pub judgement: Judgement,
+    /// The figures of the reconstruction.
+    pub quality: Quality,
     /// Median time of a call that compresses, including the choice of a codec.
     pub compress_seconds: f64,
     /// Median time of a call that decompresses.
@@ -53,13 +56,12 @@ impl Trial {
         let (decoded, decompress_seconds) = runs.time(|| decompressor.decompress::<V>(&stream))?;
         let info = ferrosz::info(&stream)?;
         let chosen = Compressor::new(info.codec, info.bound).device(device);
+        let Comparison {
+            judgement, quality, ..
+        } = Comparison::new(&array.values, &decoded, &info)?;
         let trial = Self {
-            judgement: judge(
-                &numbers(&array.values)?,
-                &numbers(&decoded)?,
-                info.bound,
-                info.absolute_error,
-            ),
+            judgement,
+            quality,
             compress_seconds,
             decompress_seconds,
             compress_device: chosen.device_for(info.elements, info.dtype)?,

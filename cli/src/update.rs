@@ -8,10 +8,11 @@ use crate::field_file::{self, Assumed};
 use crate::location::Location;
 use crate::with_field;
 use crate::{json, output, report, stream_file};
+use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::{Device, Info, Part, Update};
 use serde_json::json;
-use std::fs::{File, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
@@ -36,6 +37,7 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let changing = |error: io::Error| Failure::io("update", &args.stream, &error);
     let mut file = open_alone(path).map_err(changing)?;
     let stream = stream_file::read_file(&mut file).map_err(changing)?;
+    let header = stream[..stream.len().min(HEADER_BYTES)].to_vec();
     let info = stream_file::info(&args.stream, &stream)?;
     let part = (args.part.of(&info.extents)?)
         .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
@@ -45,7 +47,11 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
         .map_err(|error| stream_file::explain(&args.stream, error))?;
     // A mapped file must not change.
     drop(stream);
-    update.apply_to_file(&mut file).map_err(changing)?;
+    if let Err(error) = update.apply_to_file(&mut file) {
+        // The first error is the one to report.
+        let _ = cut_off_unfinished(&mut file, &header, update.append_at);
+        return Err(changing(error));
+    }
     report(
         args,
         &update,
@@ -57,13 +63,47 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
 }
 
 /// Opens a file, and locks it against other `ferrosz update` commands until it is closed. Without the lock, two updates
-/// at the same time would overwrite each other's appended chunks.
+/// at the same time would overwrite each other's appended chunks. While the lock is waited for, the file may be replaced:
+/// the new one is then opened and locked, as an update of the old one would be lost.
 fn open_alone(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
-    match file.lock() {
-        // Some file systems have no locks.
-        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-        _ => Ok(file),
+    loop {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        match file.lock() {
+            // Some file systems have no locks.
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+            _ if is_at(&file, path)? => return Ok(file),
+            _ => {}
+        }
+    }
+}
+
+/// Whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (open, there) = (file.metadata()?, fs::metadata(path)?);
+    Ok(mark_of(&open) == mark_of(&there))
+}
+
+/// What tells a file from all others: its device and its number there.
+#[cfg(unix)]
+fn mark_of(found: &fs::Metadata) -> impl PartialEq + use<> {
+    use std::os::unix::fs::MetadataExt;
+    (found.dev(), found.ino())
+}
+
+/// What tells a file from most others, as far as the standard library says.
+#[cfg(not(unix))]
+fn mark_of(found: &fs::Metadata) -> impl PartialEq + use<> {
+    (found.len(), found.created().ok(), found.modified().ok())
+}
+
+/// Removes what an update that failed has appended, if the file still begins with the old header.
+fn cut_off_unfinished(file: &mut File, header: &[u8], append_at: u64) -> io::Result<()> {
+    let mut found = vec![0; header.len()];
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut found)?;
+    match found == header {
+        true => file.set_len(append_at),
+        false => Ok(()),
     }
 }
 
@@ -117,7 +157,6 @@ fn report(
     let appended = update.appended.len() as u64;
     if common.json {
         let run = json!({
-            "output": args.stream.to_string(),
             "part_dims": part.extents(),
             "elements": elements,
             "chunks": update.chunks,
@@ -127,7 +166,9 @@ fn report(
             "device": Device::Cpu.to_string(),
             "seconds": seconds,
         });
-        let object = json::join([json::begin("update", &args.input), json::stream(info), run]);
+        let begin = json::begin("update", &args.input);
+        let output = json::place("output", &args.stream);
+        let object = json::join([begin, output, json::stream(info), run]);
         return output::print(&format!("{object}\n"));
     }
     if !common.quiet {

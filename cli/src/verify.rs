@@ -44,13 +44,13 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
         let decompressor = Decompressor::new().device(common.device);
         let device = decompressor.device_for(&stream, judgement.values as usize)?;
         let run = json!({
-            "stream": args.stream.to_string(),
             "device": device.to_string(),
             "seconds": start.elapsed().as_secs_f64(),
         });
         let begin = json::begin("verify", &args.original);
-        let found = to_json(&comparison);
-        let object = json::join([begin, json::stream(&info), found, run]);
+        let found = to_json(&comparison, &info);
+        let of_stream = json::place("stream", &args.stream);
+        let object = json::join([begin, of_stream, json::stream(&info), found, run]);
         format!("{object}\n")
     } else {
         report::pairs(&to_pairs(&comparison, &info))
@@ -160,7 +160,8 @@ fn bound_of(info: &Info) -> Result<Bound, BoundError> {
     }
 }
 
-fn to_json(comparison: &Comparison) -> Value {
+fn to_json(comparison: &Comparison, info: &Info) -> Value {
+    let index = |at: Option<u64>| at.map(|at| coordinates(at, &info.extents));
     let Comparison {
         judgement: found,
         quality,
@@ -172,6 +173,7 @@ fn to_json(comparison: &Comparison) -> Value {
         "limit": found.limit,
         "largest_error": found.largest_error,
         "largest_error_at": found.largest_error_at,
+        "largest_error_index": index(found.largest_error_at),
         "largest_error_over_absolute_error": found.largest_over_promise(),
         "values": found.values,
         "values_over_limit": found.over_limit,
@@ -187,10 +189,13 @@ fn to_json(comparison: &Comparison) -> Value {
         "ssim": quality.ssim,
         "largest_relative_error": quality.largest_relative_error,
         "largest_relative_error_at": quality.largest_relative_error_at,
+        "largest_relative_error_index": index(quality.largest_relative_error_at),
         "error_autocorrelation": quality.error_autocorrelation,
         "zeros": quality.zeros.count,
         "zeros_kept": quality.zeros.kept,
+        "zeros_lost": quality.zeros.count - quality.zeros.kept,
         "signs_flipped": quality.signs_flipped,
+        "became_negative": quality.became_negative,
         "fill_elements": fills.count,
         "fill_elements_kept": fills.kept,
         "bit_for_bit": quality.classes.iter().map(class).collect::<Vec<_>>(),
@@ -203,7 +208,9 @@ fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)>
         quality,
         fills,
     } = comparison;
-    let place = (found.largest_error_at).map_or(String::new(), |at| format!(", at element {at}"));
+    let at = |at: u64| format!("at {}", place(at, &info.extents));
+    let of_largest =
+        (found.largest_error_at).map_or(String::new(), |worst| format!(", {}", at(worst)));
     let mut pairs = vec![
         ("bound kept", verdict(found)),
         ("error bound", bound_line(found, info)),
@@ -216,7 +223,7 @@ fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)>
         ),
         (
             "largest error",
-            format!("{}{place}", report::number(found.largest_error)),
+            format!("{}{of_largest}", report::number(found.largest_error)),
         ),
         (
             "largest / promised",
@@ -229,15 +236,15 @@ fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)>
         ),
         (
             "SSIM",
-            or_none(quality.ssim.map(six_digits), "no window is finite"),
+            or_none(quality.ssim.map(report::six_digits), "no window is finite"),
         ),
         (
             "relative error",
             match quality.largest_relative_error_at {
                 None => "0".to_owned(),
-                Some(at) => {
+                Some(worst) => {
                     let largest = report::number(quality.largest_relative_error);
-                    format!("{largest} at most, at element {at}")
+                    format!("{largest} at most, {}", at(worst))
                 }
             },
         ),
@@ -250,6 +257,7 @@ fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)>
         ),
         ("zeros kept", kept(quality.zeros)),
         ("signs flipped", quality.signs_flipped.to_string()),
+        ("became negative", became_negative(quality)),
         ("ratio", format!("{:.3}", info.ratio())),
         (
             "bits a value",
@@ -273,20 +281,47 @@ fn or_none(figure: Option<String>, reason: &str) -> String {
     figure.unwrap_or_else(|| format!("none: {reason}"))
 }
 
-/// An index of at most 1, never rounded up to it.
-fn six_digits(index: f64) -> String {
-    let rounded = format!("{index:.6}");
-    match index < 1.0 && rounded == "1.000000" {
-        true => "0.999999".to_owned(),
-        false => rounded,
-    }
-}
-
 fn kept(found: Kept) -> String {
     match found.count {
         0 => "none in the original".to_owned(),
-        count => format!("{} of {count}", found.kept),
+        count if count == found.kept => format!("{count} of {count}"),
+        count => format!("{} of {count}, {} lost", found.kept, count - found.kept),
     }
+}
+
+/// The values that came back below 0 and were not.
+fn became_negative(quality: &Quality) -> String {
+    match (quality.not_negative, quality.became_negative) {
+        (0, _) => "none, as all were".to_owned(),
+        (_, 0) => "none".to_owned(),
+        (all, some) => format!("{some} of {all} values of 0 and above"),
+    }
+}
+
+/// The coordinates of an element, as `--box` counts them, and its number in memory order.
+fn place(element: u64, extents: &[u64]) -> String {
+    if extents.len() == 1 {
+        return format!("element {element}");
+    }
+    let coordinates: Vec<String> = (coordinates(element, extents).iter())
+        .map(u64::to_string)
+        .collect();
+    format!("[{}], element {element}", coordinates.join(", "))
+}
+
+/// The index of an element along each axis.
+fn coordinates(element: u64, extents: &[u64]) -> Vec<u64> {
+    let mut rest = element;
+    let mut found: Vec<u64> = (extents.iter().rev())
+        .map(|length| {
+            let length = (*length).max(1);
+            let index = rest % length;
+            rest /= length;
+            index
+        })
+        .collect();
+    found.reverse();
+    found
 }
 
 fn verdict(found: &Judgement) -> String {

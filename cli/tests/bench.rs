@@ -53,8 +53,14 @@ fn the_table_is_for_people() {
     for preset in Preset::ALL {
         let mut lines = printed.lines();
         let row = lines.find(|line| line.starts_with(preset.name())).unwrap();
-        assert!(row.contains("range 1e-3") && row.ends_with("cpu"), "{row}");
+        // Name, codec, ratio, two speeds, error, PSNR and SSIM.
+        assert_eq!(row.split_whitespace().count(), 8, "{row}");
     }
+    assert!(printed.contains("range 1e-3, absolute error"), "{printed}");
+    assert!(
+        printed.lines().all(|line| line.chars().count() <= 80),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -97,6 +103,10 @@ fn links_have_a_fastest_way() {
         }
     }
     let printed = String::from_utf8(place.succeed(line).stdout).unwrap();
+    assert!(
+        printed.lines().all(|line| line.chars().count() <= 80),
+        "{printed}"
+    );
     for words in [
         "0.000001 GB/s",
         "11.4 GB/s",
@@ -106,6 +116,39 @@ fn links_have_a_fastest_way() {
         assert!(printed.contains(words), "no '{words}' in {printed}");
     }
     place.fail(2, "bench in.npy --link 0", &["a rate is a positive number"]);
+}
+
+#[test]
+fn a_field_is_seen_as_by_compress() {
+    let place = Place::new();
+    let values: Vec<f32> = (0..6000)
+        .map(|i| match i % 50 {
+            0..15 => 1e20,
+            _ => 280.0 + (i as f32 * 0.01).sin(),
+        })
+        .collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    place.put(
+        "in.npy",
+        &[npy_header("<f4", "False", "(120, 50)"), bytes].concat(),
+    );
+    for options in ["", "--fill 1e20", "--fill none", "--fill 280"] {
+        let found = place.json(&format!("bench in.npy --repeat 1 --json {options}"));
+        for row in rows(&found) {
+            let preset = row["preset"].as_str().unwrap();
+            let line = format!("compress in.npy a.fsz --{preset} --range 1e-3 --json {options}");
+            let compressed = place.json(&line);
+            for key in ["stream_bytes", "absolute_error", "fill_values"] {
+                assert_eq!(row[key], compressed[key], "{line}: {key}");
+            }
+            let verified = place.json("verify in.npy a.fsz --json");
+            for key in ["kept", "largest_error", "psnr", "ssim"] {
+                assert_eq!(row[key], verified[key], "{line}: {key}");
+            }
+        }
+    }
+    let printed = String::from_utf8(place.succeed("bench in.npy --repeat 1").stdout).unwrap();
+    assert!(printed.contains("fill values 1e20"), "{printed}");
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn wrong_command_lines_are_explained() {
         ("compress in.raw out --abs 1 --dtype f32", &["--dims"]),
         ("compress in.raw out --dtype f32 --dims 7400", &["--abs"]),
         (
-            "compress in.raw out --dtype f8 --dims 7400 --abs 1",
+            "compress in.raw out --dtype f5 --dims 7400 --abs 1",
             &["f32, f64, f16, bf16, i16, u16, i32, u32"],
         ),
         (

@@ -9,6 +9,8 @@ mod cases;
 mod command;
 mod common;
 mod hdf5;
+#[cfg(target_os = "linux")]
+mod hostile;
 #[cfg(unix)]
 mod killed;
 #[cfg(target_os = "linux")]

@@ -273,7 +273,7 @@ fn wrong_parts_are_explained() {
             &["--box", "--elements"][..],
         ),
         (2, "--box 3:1,:,:", &["--box", "ends at 1"]),
-        (2, "--box 1,2,3", &["--box", "0:5,:,10:"]),
+        (2, "--box 1,2,x", &["--box", "0:5,7,:,10:"]),
         (2, &format!("--box {many}"), &["--box", "too many"]),
         (1, "--box :,:", &["--box has 2 ranges", "5 x 40 x 37"]),
         (1, "--box :,:41,:", &["--box", "0:41", "0:40"]),

@@ -8,6 +8,7 @@ mod help;
 mod json;
 #[cfg(target_os = "linux")]
 mod memory;
+mod newcomer;
 mod overwriting;
 mod quality;
 mod several;

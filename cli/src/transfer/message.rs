@@ -6,8 +6,9 @@
 //! | reply | receiver | 0 if it agrees, otherwise 1, u8; length, u16; so many bytes of text |
 //! | window | sender | `WIND`; number, u64; length, u64; so many bytes: a stream or values |
 //! | end | sender | `DONE`; number of windows, u64; CRC-32 of all values that the streams decode to, u32 |
+//! | receipt | receiver | a reply; if it agrees, also the CRC-32 of all values that arrived, u32 |
 //!
-//! A transfer is a greeting, a reply, the windows in their order, the end, a reply. No length of a message is trusted: it
+//! A transfer is a greeting, a reply, the windows in their order, the end, a receipt. No length of a message is trusted: it
 //! is checked against a limit that follows from the greeting, and memory grows as bytes arrive.
 
 use crate::field_file::write_values;
@@ -20,7 +21,7 @@ use thiserror::Error;
 const MAGIC: [u8; 8] = *b"FERROSZ>";
 
 /// The version of these messages.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes of a greeting behind magic and version.
 const GREETING: usize = 4 + 8 * MAX_RANK + 8 + 4;
@@ -29,7 +30,7 @@ const WINDOW: [u8; 4] = *b"WIND";
 
 const END: [u8; 4] = *b"DONE";
 
-/// Bytes of the values of a window at most.
+/// Bytes of the values of a window at most, whatever the receiver allows.
 pub const MOST_WINDOW_BYTES: u64 = 1 << 30;
 
 /// Bytes of a reply's text at most.
@@ -159,6 +160,17 @@ impl Greeting {
             windows,
             most,
         })
+    }
+
+    /// Bytes of the values of the field.
+    pub fn field_bytes(&self) -> u64 {
+        let elements: u64 = self.windows.extents().iter().product();
+        elements * self.value_type.bytes() as u64
+    }
+
+    /// Bytes of the values of the largest window.
+    pub fn window_bytes(&self) -> u64 {
+        self.windows.most_elements() * self.value_type.bytes() as u64
     }
 
     /// Writes a window.
@@ -303,6 +315,36 @@ pub fn read_reply(reader: &mut impl Read) -> Result<Option<String>, MessageError
     // A terminal must not obey it.
     let text = String::from_utf8_lossy(&text).replace(|c: char| c.is_control(), " ");
     Ok((status == 1).then_some(text))
+}
+
+/// Writes the receipt of a field that arrived whole.
+///
+/// # Errors
+///
+/// The errors of the writer.
+pub fn write_receipt(writer: &mut impl Write, sum: u32) -> io::Result<()> {
+    write_reply(writer, None)?;
+    writer.write_all(&sum.to_le_bytes())?;
+    writer.flush()
+}
+
+/// Reads a receipt, and compares it with the sum of the values that were sent; the text of a refusal.
+///
+/// # Errors
+///
+/// [`MessageError`].
+pub fn read_receipt(reader: &mut impl Read, sum: u32) -> Result<Option<String>, MessageError> {
+    if let Some(refusal) = read_reply(reader)? {
+        return Ok(Some(refusal));
+    }
+    let mut found = [0; 4];
+    reader.read_exact(&mut found)?;
+    match found == sum.to_le_bytes() {
+        true => Ok(None),
+        false => Err(invalid(
+            "a receipt with the checksum of other values than those that were sent",
+        )),
+    }
 }
 
 /// The checksum of values, as they lie in a file.
@@ -476,6 +518,21 @@ mod tests {
         );
         assert!(read_reply(&mut &[0, 255, 255][..]).is_err());
         assert!(read_reply(&mut &b"HTTP/1.1"[..]).is_err());
+    }
+
+    #[test]
+    fn a_receipt_is_that_of_the_values() {
+        let mut bytes = Vec::new();
+        write_receipt(&mut bytes, 77).unwrap();
+        assert_eq!(read_receipt(&mut &bytes[..], 77).unwrap(), None);
+        let refusal = read_receipt(&mut &bytes[..], 78).unwrap_err().to_string();
+        assert!(refusal.contains("checksum"), "{refusal}");
+        // A reply without a sum says nothing about the values.
+        assert!(read_receipt(&mut &bytes[..3], 77).is_err());
+        let mut bytes = Vec::new();
+        write_reply(&mut bytes, Some("no")).unwrap();
+        let found = read_receipt(&mut &bytes[..], 77).unwrap();
+        assert_eq!(found.as_deref(), Some("no"));
     }
 
     #[test]

@@ -5,28 +5,25 @@ use crate::common::Common;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::progress::Progress;
+use crate::suffix::{self, Holds};
 use crate::temporary::TemporaryFolder;
-use crate::transfer::message::{Content, Greeting, MessageError, Sum, VERSION, write_reply};
-use crate::transfer::{broken, prepare};
-use crate::{field_file, json, output, report};
+use crate::transfer::broken;
+use crate::transfer::fault::Fault;
+use crate::transfer::greet::{Guest, judge, refuse, welcome};
+use crate::transfer::message::{Content, Greeting, Sum, VERSION, write_receipt, write_reply};
+use crate::{field_file, json, output, report, threads};
 use ferrosz::codec::with_value;
 use ferrosz::internals::overlapped;
 use ferrosz::{Decompressor, Value, Window};
 use serde_json::json;
 use std::fs;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
-
-/// What is read from a sender that is refused, so that it can finish writing and read the refusal.
-const MOST_DRAINED: u64 = 1 << 26;
-
-/// How long a refused sender is waited for.
-const DRAINING: Duration = Duration::from_millis(300);
 
 /// Receives a field for each output, one after the other; true if all were verified.
 ///
@@ -35,17 +32,15 @@ const DRAINING: Duration = Duration::from_millis(300);
 /// If the address cannot be listened on, a transfer fails, or an output cannot be written.
 pub fn run(args: &Receive, common: &Common) -> Result<bool, Failure> {
     for output in &args.outputs {
-        match (args.streams, output) {
-            (false, output) => output::check(output, None, args.replace.force)?,
-            (true, Location::File(folder)) if folder.exists() => {
-                return Err(Failure::failed(format_args!(
-                    "{output} exists, and folders are not replaced: name another one"
-                )));
+        match args.streams {
+            false => {
+                suffix::check(output, Holds::Array)?;
+                output::check(output, None, args.replace.force)?;
             }
-            (true, Location::File(_)) => {}
-            (true, _) => return Err(Failure::usage("--streams: an output is a folder")),
+            true => check_folder(output)?,
         }
     }
+    threads::need("a transfer")?;
     let address = match args.address.contains(':') {
         true => args.address.clone(),
         false => format!("127.0.0.1:{}", args.address),
@@ -57,22 +52,37 @@ pub fn run(args: &Receive, common: &Common) -> Result<bool, Failure> {
         output::note(&format!("listening on {address}"));
     }
     for output in &args.outputs {
-        let (connection, peer) = listener.accept().map_err(failed)?;
-        let peer = peer.to_string();
-        prepare(&connection, args.timeout()).map_err(|error| broken(&peer, &error))?;
-        receive(args, common, &connection, &peer, output)?;
+        let guest = welcome(&listener, args, common.quiet).map_err(failed)?;
+        receive(args, common, &guest, output)?;
     }
     Ok(true)
+}
+
+/// Refuses a folder of streams that can never be written.
+fn check_folder(output: &Location) -> Result<(), Failure> {
+    let Location::File(folder) = output else {
+        return Err(Failure::usage("--streams: an output is a folder"));
+    };
+    if folder.exists() {
+        return Err(Failure::failed(format_args!(
+            "{output} exists, and folders are not replaced: name another one"
+        )));
+    }
+    output::check_parent(folder)
 }
 
 /// Receives a field, and says to the sender whether it arrived.
 fn receive(
     args: &Receive,
     common: &Common,
-    connection: &TcpStream,
-    peer: &str,
+    guest: &Guest,
     output: &Location,
 ) -> Result<(), Failure> {
+    let Guest {
+        connection,
+        peer,
+        greeting,
+    } = guest;
     let call = Call {
         args,
         common,
@@ -83,18 +93,14 @@ fn receive(
         reader: BufReader::with_capacity(BLOCK, connection),
         start: Instant::now(),
     };
-    let mut connection = connection;
-    match call.run() {
-        Ok(()) => {
-            let replied = write_reply(&mut connection, None);
+    match call.run(greeting) {
+        Ok(sum) => {
+            let mut connection = connection;
+            let replied = write_receipt(&mut connection, sum);
             replied.map_err(|error| broken(peer, &error))
         }
-        Err(failure) => {
-            // The failure is reported here, whether the sender hears of it or not.
-            let _ = write_reply(&mut connection, Some(&failure.to_string()));
-            let _ = connection.shutdown(Shutdown::Write);
-            let _ = connection.set_read_timeout(Some(DRAINING));
-            let _ = io::copy(&mut connection.take(MOST_DRAINED), &mut io::sink());
+        Err(Fault { failure, told }) => {
+            refuse(connection, &told);
             Err(failure)
         }
     }
@@ -112,55 +118,59 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn run(mut self) -> Result<(), Failure> {
-        let greeting = Greeting::read(&mut self.reader).map_err(|error| self.explain(error))?;
-        if self.args.streams && greeting.content == Content::Values {
-            return Err(Failure::failed(
-                "--streams: the sender sends values that are not compressed",
-            ));
-        }
+    /// The checksum of the values that arrived.
+    fn run(mut self, greeting: &Greeting) -> Result<u32, Fault> {
+        judge(greeting, self.args, self.output, self.peer)?;
         let mut connection = self.connection;
         let agreed = write_reply(&mut connection, None);
         agreed.map_err(|error| broken(self.peer, &error))?;
         let received = with_value!(greeting.value_type, V => match self.args.streams {
-            true => self.streams::<V>(&greeting),
-            false => self.values::<V>(&greeting),
+            true => self.streams::<V>(greeting),
+            false => self.values::<V>(greeting),
         })?;
-        received.print(&self, &greeting)
+        received.print(&self, greeting)?;
+        Ok(received.sum)
     }
 
     /// Writes the values to a file, or a pipe.
-    fn values<V: Value>(&mut self, greeting: &Greeting) -> Result<Received, Failure> {
+    fn values<V: Value>(&mut self, greeting: &Greeting) -> Result<Received, Fault> {
         let header = field_file::header::<V>(self.output, greeting.windows.extents());
         let force = self.args.replace.force;
         let name = self.output.output_name();
-        let mut received = Err(Failure::failed("nothing was received"));
+        let mut received = None;
         let written = output::write(self.output, force, |writer| {
             writer.write_all(&header)?;
-            received = self.windows::<V>(greeting, |_, _, values| {
+            let found = self.windows::<V>(greeting, |_, _, values| {
                 let written = field_file::write_values(writer, values);
-                written.map_err(|error| Failure::io("write", &name, &error))
+                written.map_err(|error| Failure::io("write", &name, &error).into())
             });
-            match received {
+            match received.insert(found) {
                 Ok(_) => Ok(()),
                 // It removes the file; the failure is that of `received`.
                 Err(_) => Err(io::Error::other("the transfer failed")),
             }
         });
-        let received = received?;
-        written.map(|()| received)
+        match received {
+            Some(Ok(received)) => written.map(|()| received).map_err(Fault::from),
+            Some(failed) => failed,
+            // No file could be begun.
+            None => Err(written
+                .err()
+                .unwrap_or_else(|| Failure::failed("nothing was received"))
+                .into()),
+        }
     }
 
     /// Writes the streams of the windows to a folder.
-    fn streams<V: Value>(&mut self, greeting: &Greeting) -> Result<Received, Failure> {
+    fn streams<V: Value>(&mut self, greeting: &Greeting) -> Result<Received, Fault> {
         let Location::File(folder) = self.output else {
-            return Err(self.output.is_no_file("an output is"));
+            return Err(self.output.is_no_file("an output is").into());
         };
         let failed = |error| Failure::io("write", folder.display(), &error);
         let temporary = TemporaryFolder::beside(folder).map_err(failed)?;
         let received = self.windows::<V>(greeting, |window, stream, _| {
             let name = format!("window-{:06}.fsz", window.number);
-            fs::write(temporary.path().join(name), stream).map_err(failed)
+            Ok(fs::write(temporary.path().join(name), stream).map_err(failed)?)
         })?;
         temporary.finish(Path::new(folder)).map_err(failed)?;
         Ok(received)
@@ -171,8 +181,8 @@ impl Call<'_> {
     fn windows<V: Value>(
         &mut self,
         greeting: &Greeting,
-        mut deliver: impl FnMut(&Window, &[u8], &[V]) -> Result<(), Failure>,
-    ) -> Result<Received, Failure> {
+        mut deliver: impl FnMut(&Window, &[u8], &[V]) -> Result<(), Fault>,
+    ) -> Result<Received, Fault> {
         let elements = greeting.windows.extents().iter().product();
         let quiet = self.common.quiet;
         let progress = Progress::new("receiving", elements, size_of::<V>() as u64, quiet);
@@ -185,7 +195,7 @@ impl Call<'_> {
                 return Ok(None);
             };
             let content = greeting.read_window(reader, window.number, window.count());
-            let content = content.map_err(|error| explain(peer, error))?;
+            let content = content.map_err(|error| Fault::of_message(peer, error))?;
             Ok(Some((window, content)))
         };
         overlapped(fetch, |(window, content): (Window, Vec<u8>)| {
@@ -210,28 +220,17 @@ impl Call<'_> {
         let sum = sum.value();
         greeting
             .read_end(&mut self.reader, sum)
-            .map_err(|error| explain(peer, error))?;
+            .map_err(|error| Fault::of_message(peer, error))?;
         Ok(Received {
-            field_bytes: elements * size_of::<V>() as u64,
+            field_bytes: greeting.field_bytes(),
             bytes,
             sum,
         })
     }
-
-    fn explain(&self, error: MessageError) -> Failure {
-        explain(self.peer, error)
-    }
 }
 
-fn explain(peer: &str, error: MessageError) -> Failure {
-    match error {
-        MessageError::Io(error) => broken(peer, &error),
-        error => Failure::failed(format_args!("{peer}: {error}")),
-    }
-}
-
-fn of_window(peer: &str, window: &Window, error: &ferrosz::Error) -> Failure {
-    Failure::failed(format_args!("{peer}: window {}: {error}", window.number))
+fn of_window(peer: &str, window: &Window, error: &ferrosz::Error) -> Fault {
+    Fault::of_sender(peer, format_args!("window {}: {error}", window.number))
 }
 
 /// Values from the bytes of a file.
@@ -260,7 +259,6 @@ impl Received {
         let speed = report::megabytes_per_second(self.field_bytes, seconds);
         if call.common.json {
             let received = json!({
-                "output": call.output.output_name(),
                 "protocol": VERSION,
                 "dtype": greeting.value_type.name(),
                 "dims": greeting.windows.extents(),
@@ -275,7 +273,8 @@ impl Received {
                 "megabytes_per_second": speed,
             });
             let from = Location::Url(call.peer.to_owned());
-            let object = json::join([json::begin("receive", &from), received]);
+            let output = json::place("output", call.output);
+            let object = json::join([json::begin("receive", &from), output, received]);
             return output::print_json(&object, call.output);
         }
         if !call.common.quiet {

@@ -8,9 +8,11 @@ use crate::failure::Failure;
 use crate::location::Location;
 use crate::progress::Progress;
 use crate::transfer::limit::Limited;
-use crate::transfer::message::{Content, Greeting, MessageError, Sum, VERSION, read_reply};
+use crate::transfer::message::{
+    Content, Greeting, MessageError, Sum, VERSION, read_receipt, read_reply,
+};
 use crate::transfer::{broken, prepare, window_elements};
-use crate::{field_file, files, fills, json, output, report, with_field};
+use crate::{field_file, files, fills, json, output, report, threads, with_field};
 use ferrosz::internals::overlapped;
 use ferrosz::{Compressor, Decompressor, Value, Windows};
 use serde_json::json;
@@ -29,6 +31,7 @@ const ATTEMPTS: Duration = Duration::from_millis(50);
 ///
 /// If an array cannot be read, or a transfer fails.
 pub fn run(args: &Send, common: &Common) -> Result<bool, Failure> {
+    threads::need("a transfer")?;
     let fields: Vec<&Location> = args.fields.iter().collect();
     files::each(&fields, common, |location| {
         let input = field_file::read_input(location, &args.shape)?;
@@ -87,7 +90,7 @@ fn send<V: Value>(
         writer: Limited::new(&connection, args.limit),
     };
     sender.write(|writer| writer.write_all(&greeting.to_bytes()))?;
-    sender.agree()?;
+    sender.agree(read_reply)?;
     let progress = Progress::new("sending", elements, size_of::<V>() as u64, common.quiet);
     let (mut sum, mut bytes) = (Sum::default(), 0);
     let mut windows = greeting.windows.iter();
@@ -120,7 +123,7 @@ fn send<V: Value>(
     )?;
     let sum = sum.value();
     sender.write(|writer| greeting.write_end(writer, sum))?;
-    sender.agree()?;
+    sender.agree(|reader| read_receipt(reader, sum))?;
     drop(progress);
     let summary = Summary {
         args,
@@ -187,8 +190,11 @@ impl<'a> Sender<'a> {
     }
 
     /// Waits for the receiver's consent.
-    fn agree(&mut self) -> Result<(), Failure> {
-        match read_reply(&mut self.reader) {
+    fn agree(
+        &mut self,
+        read: impl FnOnce(&mut &'a TcpStream) -> Result<Option<String>, MessageError>,
+    ) -> Result<(), Failure> {
+        match read(&mut self.reader) {
             Ok(None) => Ok(()),
             Ok(Some(refusal)) => Err(self.refused(&refusal)),
             Err(MessageError::Io(error)) => Err(broken(self.peer, &error)),

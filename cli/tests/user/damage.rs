@@ -126,7 +126,11 @@ fn the_rest_of_a_stream_that_is_cut_off_is_salvaged() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains("DAMAGED") && text.contains("the file is cut off"),
+        text.contains("DAMAGED") && text.contains("the stream is cut off"),
+        "{text}"
+    );
+    assert!(
+        text.contains("is cut off; lost") && !text.contains("impossible"),
         "{text}"
     );
     assert_eq!(
@@ -144,6 +148,38 @@ fn the_rest_of_a_stream_that_is_cut_off_is_salvaged() {
     assert!(first_lost > whole.len() / 2 && first_lost % 8192 == 0);
     assert!(out[..first_lost] == whole[..first_lost]);
     assert!(out[first_lost..].iter().all(|x| x.is_nan()));
+}
+
+#[test]
+fn all_commands_say_the_same_of_a_stream_that_is_cut_off() {
+    let place = place();
+    for preset in ["fast", "balanced", "small"] {
+        place.succeed(&format!("compress in.npy a.fsz --abs 1e-4 --{preset}"));
+        let stream = place.get("a.fsz");
+        for length in [10, 150, 400, 1000, stream.len() / 2, stream.len() - 1] {
+            place.put("cut.fsz", &stream[..length]);
+            let mut all = Vec::new();
+            for line in [
+                "check cut.fsz",
+                "decompress cut.fsz o.npy",
+                "decompress cut.fsz s.npy --salvage",
+            ] {
+                let output = place.run(line);
+                assert_eq!(output.status.code(), Some(1), "{preset} {length} {line}");
+                let text = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+                assert!(
+                    !text.contains("impossible"),
+                    "{preset} {length} {line}: {text}"
+                );
+                let words = text
+                    .find("cut off: ")
+                    .map(|at| text[at..].split(" of ").next().unwrap().to_owned());
+                all.push(words.unwrap_or_else(|| panic!("{preset} {length} {line}: {text}")));
+            }
+            let expected = format!("cut off: {length} bytes");
+            assert!(all.iter().all(|words| *words == expected), "{all:?}");
+        }
+    }
 }
 
 #[test]

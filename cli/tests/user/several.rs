@@ -73,8 +73,8 @@ fn several_inputs_go_into_a_folder() {
     );
     place.fail(
         1,
-        "compress a.npy b.npy --out-dir gone --abs 1",
-        &["there is no folder gone"],
+        "compress a.npy b.npy --out-dir a.npy --abs 1",
+        &["cannot make the folder a.npy"],
     );
 }
 

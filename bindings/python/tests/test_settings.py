@@ -112,6 +112,12 @@ def test_wrong_settings_say_what_to_do(make: Any, field: np.ndarray) -> None:
         with pytest.raises(ferrosz.ArgumentError, match=message):
             make(**settings)
     for function in (codec_for, ferrosz.hdf5.filter_for):
+        array = np.array([0, 1, 5, 1e20], "f4")
+        for fill in (1e20, np.float32(1e20), [1e20], (1e20,), np.array([1e20]), np.array(1e20), iter([1e20]), ["auto", 1e20]):
+            assert function(array, range=1 / 64, fill=fill).abs == 5 / 64
+        for fill in ("x", [[]], b"1", [None, "x"]):
+            with pytest.raises(ferrosz.ArgumentError, match="fill"):
+                function(array, range=1 / 64, fill=fill)
         for settings in ({}, {"range": 1e-3, "max": 1e-3}, {"abs": 1}, {"range": "x"}):
             with pytest.raises(ferrosz.ArgumentError):
                 function(field, **settings)

@@ -13,16 +13,17 @@ import numpy as np
 from . import ArgumentError, cf, detect_fill
 from ._carrier import to_carrier
 from ._device import is_on_gpu
-from ._settings import number
+from ._settings import fills, number
 
 
-def fill_values_of(array: Any, fill: Iterable[float | str] | None) -> list[float]:
+def fill_values_of(array: Any, fill: float | str | Iterable[float | str] | None) -> list[float]:
     """The values of missing elements of a whole array: the numbers of `fill`. `"auto"` in it, or no `fill`, stands for the
     CF attributes `_FillValue` and `missing_value`, and for values that look like fill values in an array that is neither
     on a GPU nor one of Dask.
     """
-    names = ["auto"] if fill is None else list(fill)
-    found = [float(name) for name in names if name != "auto"]
+    given = "auto" if fill is None else fills(fill)
+    names = given if isinstance(given, list) else [given]
+    found = [name for name in names if not isinstance(name, str)]
     values = values_of(array)
     if "auto" in names:
         is_far = hasattr(values, "dask") or is_on_gpu(values)

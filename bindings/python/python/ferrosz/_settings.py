@@ -47,15 +47,25 @@ def flag(name: str, value: Any) -> bool:
 
 def fills(value: Any) -> Any:
     """The setting `fill`, with Python's own numbers: `"auto"`, `"none"` or `None`, a number, or a list of numbers and
-    `"auto"`. A number may be a string, as JSON has NaN and infinities."""
-    if isinstance(value, list | tuple) or np.ndim(value) > 0:
-        return [fills(item) for item in np.asarray(value, object).ravel()]
-    if isinstance(value, str) and value in ("auto", "none"):
-        return value
+    `"auto"`."""
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        value = value.ravel().tolist()
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | np.ndarray):
+        return [_fill(item, ("auto",)) for item in value]
+    return None if value is None else _fill(value, ("auto", "none"))
+
+
+def _fill(value: Any, names: tuple[str, ...]) -> float | str:
+    """One fill value, or one of these names. A number may be a string, as JSON has NaN and infinities."""
+    if isinstance(value, str) and value in names:
+        return str(value)
     try:
-        return float(value) if isinstance(value, str) else number("fill", value)
-    except ValueError as error:
-        raise ArgumentError(f"fill: {value!r} is not 'auto', None, a number, or a list of numbers and 'auto'") from error
+        found = float(value) if isinstance(value, str) else number("fill", value)
+    except ValueError:
+        found = None
+    if found is None:
+        raise ArgumentError(f"fill: {value!r} is not 'auto', None, a number, or a list of numbers and 'auto'")
+    return found
 
 
 def refuse_others(of: str, others: dict[str, Any], known: Iterable[str], relative: str) -> None:

@@ -285,7 +285,7 @@ def codec_for(
     *,
     range: float | None = None,
     max: float | None = None,
-    fill: Iterable[float] | None = None,
+    fill: float | Iterable[float] | None = None,
     chunks: Sequence[int] | None = None,
     **options: Any,
 ) -> FerroszCodec:

@@ -178,7 +178,7 @@ def filter_for(
     if "abs" in settings or "pwrel" in settings:
         raise ArgumentError("filter_for makes the bound of range or max; with abs or pwrel there is Ferrosz(abs=...)")
     cf.note_error(array)
-    known = fill_values_of(array, None if fill is None else np.ravel(fill).tolist())
+    known = fill_values_of(array, fill)
     bound = absolute_error(array, range=range, max=max, fill=known)
     found = Ferrosz(abs=bound, fill=told_fill(known, cf.fill_values(array, ["_FillValue"])), **settings)
     return found if chunks is None else chosen_once(found, values_of(array), chunks, ["auto", *known])

@@ -143,7 +143,8 @@ def _read_to_gpu(
     """Decodes chunks one after the other on a GPU, while others are fetched."""
     xp = cupy()
     with xp.cuda.Device(int(device.partition(":")[2] or 0)):
-        result = xp.empty(shape, dataset.dtype.newbyteorder("="))
+        dtype = dataset.dtype.newbyteorder("=")
+        result = xp.empty(shape, dtype)
         target = result[axes]
         decompressor = Decompressor()
         for chunk, stream in in_order(lambda chunk: (chunk, _stream(dataset, chunk)), chunks):
@@ -155,7 +156,8 @@ def _read_to_gpu(
                 decoded = decompressor.decompress(xp.asarray(np.frombuffer(stream, "uint8")))
             except DamagedStream as error:
                 raise _named(error, dataset, chunk) from error
-            target[chunk.of_box] = xp.from_dlpack(decoded).reshape(dataset.chunks)[chunk.of_chunk]
+            whole = xp.from_dlpack(decoded).reshape(dataset.chunks)
+            target[chunk.of_box] = from_carrier(whole[chunk.of_chunk], dtype)
     return result
 
 

@@ -50,7 +50,10 @@ fn an_update_that_waits_changes_the_file_that_replaced_the_one() {
     let mut child = place.command(&line).stderr(Stdio::piped()).spawn().unwrap();
     // It is asleep in the call that locks.
     let stack = format!("/proc/{}/syscall", child.id());
-    let flock = "73 ";
+    let flock = match cfg!(target_arch = "x86_64") {
+        true => "73 ",
+        false => "32 ",
+    };
     match fs::read_to_string(&stack) {
         Ok(_) => wait_until("the wait for the lock", || {
             fs::read_to_string(&stack).is_ok_and(|call| call.starts_with(flock))

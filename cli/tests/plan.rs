@@ -34,6 +34,39 @@ fn parts_make_the_stream_of_compress() {
 }
 
 #[test]
+fn parts_of_another_array_are_not_joined() {
+    let place = Place::new();
+    place.put("a.npy", &npy("f32"));
+    // The same shape and type, other values.
+    let mut other = npy("f32");
+    let header = other.len() - raw("f32").len();
+    other[header..].reverse();
+    for bytes in other[header..].chunks_exact_mut(4) {
+        bytes.reverse();
+    }
+    place.put("b.npy", &other);
+    for codec in ["interp", "lorenzo+rans"] {
+        for name in ["a", "b"] {
+            let plan =
+                format!("part plan {name}.npy {name}.plan --parts 2 --abs 0.01 --codec {codec}");
+            place.succeed(&format!("{plan} --force"));
+            for part in [0, 1] {
+                place.succeed(&format!(
+                    "part run {name}.plan {part} {name}.npy {name}.{part} --force"
+                ));
+            }
+        }
+        place.fail(
+            1,
+            "part join a.plan t.fsz a.0 b.1",
+            &["part 1 is of another plan"],
+        );
+        place.succeed("part join a.plan t.fsz a.0 a.1 --force");
+        std::fs::remove_file(place.path("t.fsz")).unwrap();
+    }
+}
+
+#[test]
 fn a_preset_chooses_for_all_parts() {
     let place = Place::new();
     place.put("t.npy", &npy("f64"));

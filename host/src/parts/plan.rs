@@ -262,8 +262,9 @@ impl Plan {
         start(part)..start(part + 1)
     }
 
+    /// A number made from all of the plan, so that parts of another field are not joined where its plan differs.
     fn identity(&self) -> u64 {
-        self.header.identity().0
+        checksum(0, &self.to_bytes())
     }
 
     /// Compresses a part of the field, which is given whole, such as a mapped file: only the values of the part and of its
@@ -341,8 +342,9 @@ impl Plan {
         mut writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         let mut by_number: Vec<Option<Listed<'_>>> = vec![None; parts.len()];
+        let identity = self.identity();
         for bytes in parts {
-            let (number, part) = self.read_part(bytes)?;
+            let (number, part) = self.read_part(identity, bytes)?;
             let place = usize::try_from(number)
                 .ok()
                 .and_then(|at| by_number.get_mut(at));
@@ -387,7 +389,7 @@ impl Plan {
     }
 
     /// The number of a part, its records and its chunks.
-    fn read_part<'a>(&self, bytes: &'a [u8]) -> Result<(u64, Listed<'a>), Error> {
+    fn read_part<'a>(&self, identity: u64, bytes: &'a [u8]) -> Result<(u64, Listed<'a>), Error> {
         let cut = || Error::BadPlan("a part is cut off".to_owned());
         let (head, behind) = bytes.split_at_checked(PART_BYTES).ok_or_else(cut)?;
         if !head.starts_with(PART) {
@@ -395,7 +397,7 @@ impl Plan {
             return Err(Error::BadPlan(text.to_owned()));
         }
         let part = number(head, 2);
-        if number(head, 1) != self.identity() || part >= self.parts {
+        if number(head, 1) != identity || part >= self.parts {
             return Err(Error::BadPlan(format!("part {part} is of another plan")));
         }
         let length = usize::try_from(number(head, 4)).ok();

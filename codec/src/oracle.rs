@@ -5,7 +5,7 @@
 //! and tune parameters. Bits are set one by one; there are no tables, no words of planes, no parallel chunks and no
 //! positions summed from parts. It is slow, and meant to be read beside FORMAT.md.
 
-use crate::bound::{Bound, Extremes};
+use crate::bound::{Bound, BoundMode, Extremes};
 use crate::container::checksum::checksum;
 use crate::container::chunk::Form;
 use crate::container::header::{HEADER_BYTES, Header};
@@ -21,7 +21,7 @@ use crate::error::{ChunkFault, FormatError};
 use crate::mapping::axes::Order;
 use crate::mapping::conversion::Conversion;
 use crate::mapping::mask::Classes;
-use crate::mapping::{Scale, ValueMapping};
+use crate::mapping::{Keep, Scale, ValueMapping};
 use crate::oracle::order::Field;
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
 use crate::shape::Shape;
@@ -42,6 +42,7 @@ mod frequencies;
 pub mod interp;
 mod logarithm;
 mod mask;
+mod nearby;
 mod order;
 mod parameters;
 mod slices;
@@ -141,6 +142,49 @@ pub fn compress_in_order<T: Element>(
     with_records(&stream, &records, |header| header).unwrap_or_default()
 }
 
+/// As [`compress_in_order`], with fill values of these bits and what else is kept. Valid values that are close to a fill
+/// value do not become it. The layout has no classes.
+pub fn compress_masked<T: Element + Value<Coded = T>>(
+    layout: Layout,
+    order: &Order,
+    bound: Bound,
+    keep: Keep,
+    fills: &[u64],
+    values: &[T],
+) -> Vec<u8> {
+    let mut extremes = Extremes::default();
+    for value in values
+        .iter()
+        .filter(|value| !fills.contains(&value.to_bits64()))
+    {
+        extremes.see(*value);
+    }
+    let absolute = bound.absolute(&extremes);
+    let is_pointwise = bound.mode() == BoundMode::Pwrel;
+    let reach = |x: f64| match is_pointwise {
+        true => (bound.value() * x.abs()).next_up(),
+        false => absolute,
+    };
+    let mut values = values.to_vec();
+    let neighbours = nearby::apart(fills, reach, &mut values);
+    let resolved = match neighbours.is_empty() || is_pointwise {
+        true => Ok(bound),
+        false => Bound::abs(absolute),
+    };
+    let fills = fills.iter().chain(&neighbours).copied();
+    let (Some(mapping), Ok(resolved)) = (ValueMapping::new::<T>(bound, keep, fills), resolved)
+    else {
+        return Vec::new();
+    };
+    let layout = layout.with_classes(mapping.classes.count());
+    let stream = compress_in_order(layout, order, resolved, &mapping, &values);
+    let mut records = mask::records(&mapping.classes);
+    if !order.is_identity() {
+        records.extend(record_of(order));
+    }
+    with_records(&stream, &records, |header| Header { bound, ..header }).unwrap_or_default()
+}
+
 /// The record of the order of axes.
 fn record_of(order: &Order) -> Vec<u8> {
     record::to_bytes(&[Record {
@@ -165,9 +209,12 @@ pub fn compress_values<V: Value>(
         .collect();
     let chosen = conversion::choose(bound, &present);
     let to_element = |value| conversion::to_element::<V>(chosen.kind, chosen.offset, value);
+    let mut values = values.to_vec();
+    let neighbours = nearby::apart(fills, |_| chosen.absolute, &mut values);
     let elements: Vec<V::Coded> = values.iter().map(|value| to_element(*value)).collect();
     let fills = fills
         .iter()
+        .chain(&neighbours)
         .map(|bits| to_element(V::from_value_bits(*bits)).to_bits64());
     let Some(classes) = Classes::new::<V::Coded>(fills) else {
         return Vec::new();

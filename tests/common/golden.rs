@@ -434,11 +434,10 @@ impl Case {
     pub fn of_reference(&self) -> Vec<u8> {
         fn compress<T: Element>(case: &Case, field: &[T]) -> Result<Vec<u8>, Error> {
             let order = order_of(&case.layout, case.axes);
-            let mapping = ValueMapping::new::<T>(case.bound, case.keep, case.fills::<T>());
-            let mapping = mapping.expect("few fill values");
-            let layout = case.layout.with_classes(mapping.classes.count());
-            Ok(oracle::compress_in_order(
-                layout, &order, case.bound, &mapping, field,
+            let (layout, bound, keep) = (case.layout, case.bound, case.keep);
+            let fills = case.fills::<T>();
+            Ok(oracle::compress_masked(
+                layout, &order, bound, keep, &fills, field,
             ))
         }
         fn convert<V: Value>(case: &Case, field: &[V]) -> Result<Vec<u8>, Error> {

@@ -25,6 +25,9 @@ pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
             .ok_or(ferrosz::Error::FillOfOtherType { fill, value_type })?;
     }
     let mut compressor = Compressor::new(request.encoder()?, request.bound).device(Device::Cpu);
+    if !request.written_once {
+        compressor = compressor.rewritable()?;
+    }
     if !dataset.extents.is_empty() {
         compressor = compressor.extents(&dataset.extents)?;
     }

@@ -8,7 +8,9 @@ use crate::dtype;
 use crate::error::{argument, raised};
 use crate::group::Members;
 use crate::masked;
-use crate::options::{Aim, Aims, Fills, Options, axes as axes_of, choice, device as device_of};
+use crate::options::{
+    Aim, Aims, Fills, Options, axes as axes_of, by_field, choice, device as device_of,
+};
 use crate::part::IndexedBox;
 use crate::pool;
 use crate::stream::Stream;
@@ -56,6 +58,8 @@ struct Given<'a> {
     fill: Option<&'a Fills>,
     keep_sign: Option<bool>,
     keep_zero: Option<bool>,
+    keep: Option<&'a str>,
+    rewritable: Option<bool>,
     device: Option<&'a str>,
 }
 
@@ -64,9 +68,11 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, fill=Fills::default(), keep_sign=false, keep_zero=false, device="auto"
+        rank=None, axes=None, fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"), rewritable=false,
+        device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
-        codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, device='auto')")]
+        codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, keep='auto', rewritable=False, \
+        device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -84,8 +90,11 @@ impl Compressor {
         fill: Fills,
         keep_sign: bool,
         keep_zero: bool,
+        keep: Option<&str>,
+        rewritable: bool,
         device: &str,
     ) -> PyResult<Self> {
+        let is_kept_by_field = by_field(py, keep)?;
         let given = Given {
             abs,
             range,
@@ -101,6 +110,8 @@ impl Compressor {
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),
             keep_zero: keep_zero.then_some(true),
+            keep: (!is_kept_by_field).then_some("none"),
+            rewritable: rewritable.then_some(true),
             device: (device != "auto").then_some(device),
         };
         let arguments = Arguments::new(&given.into_pyobject(py)?)?;
@@ -132,11 +143,19 @@ impl Compressor {
                 .with_rank(rank)
                 .map_err(|error| raised(py, &error))?;
         }
+        if !is_kept_by_field {
+            compressor = compressor.keep_none();
+        }
         if keep_sign {
             compressor = compressor.keep_signs();
         }
         if keep_zero {
             compressor = compressor.keep_zeros();
+        }
+        if rewritable {
+            compressor = compressor
+                .rewritable()
+                .map_err(|error| raised(py, &error))?;
         }
         Ok(Self {
             options: Arc::new(Options {

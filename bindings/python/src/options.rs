@@ -248,6 +248,22 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
     }
 }
 
+/// Whether a preset keeps what the values of an array show to matter.
+///
+/// # Errors
+///
+/// `ArgumentError` if the argument is neither `"auto"` nor `"none"` nor `None`.
+pub fn by_field(py: Python<'_>, keep: Option<&str>) -> PyResult<bool> {
+    match keep {
+        Some("auto") => Ok(true),
+        Some("none") | None => Ok(false),
+        Some(other) => Err(argument(
+            py,
+            format!("keep: '{other}' is neither 'auto' nor 'none'"),
+        )),
+    }
+}
+
 /// The codec with this name.
 ///
 /// # Errors

@@ -88,6 +88,8 @@ def compress(
     fill: Fill = "auto",
     keep_sign: bool = False,
     keep_zero: bool = False,
+    keep: Literal["auto", "none"] | None = "auto",
+    rewritable: bool = False,
     device: str = "auto",
     out: Any = None,
     progress: Callable[[int], object] | None = None,
@@ -122,6 +124,12 @@ def compress(
         -9999 if the array has it.
     keep_sign, keep_zero
         Keep the sign of every value, and every zero, also with the codecs that do not do so by themselves.
+    keep
+        With `"auto"` a preset makes no negative value of an array that has none, and keeps zeros that are more than a
+        hundredth of the values. With `"none"` it takes what is shortest.
+    rewritable
+        Only take codecs whose decoded values come back as they are when they are compressed again with the same `abs` or
+        `pwrel`. So errors never add up, as often as parts of an array are changed.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     out
@@ -169,6 +177,8 @@ def compress(
         fill=fill,
         keep_sign=keep_sign,
         keep_zero=keep_zero,
+        keep=keep,
+        rewritable=rewritable,
         device=device,
     )
     stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)

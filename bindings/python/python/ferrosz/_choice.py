@@ -28,7 +28,7 @@ TOLERANCE = 1.01
 def settings_of_chunks(
     values: Any, chunks: Sequence[int], names: Sequence[str], compressor: Callable[[dict[str, Any]], Compressor]
 ) -> dict[str, Any]:
-    """The settings of these names, out of `codec`, `rank` and `axes`, that all chunks of this shape have. There are none
+    """The settings of these names, out of `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`, that all chunks of this shape have. There are none
     if chunks have more than 8 MiB, or if a preset, which chooses for each chunk, makes those of the sample more than 1 %
     shorter together.
 
@@ -44,9 +44,15 @@ def settings_of_chunks(
         return {}
     samples = _sample(values, chunks)
     of_preset = [compressor({}).compress(sample) for sample in samples]
-    settings = [{name: getattr(stream.info, name) for name in names} for stream in of_preset]
+    chosen = [name for name in names if not name.startswith("keep")]
+    settings = [{name: getattr(stream.info, name) for name in chosen} for stream in of_preset]
     if not samples:
         return {}
+    # A preset keeps signs and zeros of some chunks by a mask; the codec that has a name does not.
+    kept = {name: True for name in ("keep_sign", "keep_zero") if any(getattr(it.info, name) for it in of_preset)}
+    if kept and "keep_sign" not in names:
+        return {}
+    settings = [of_chunk | kept for of_chunk in settings]
     candidates = [candidate for number, candidate in enumerate(settings) if candidate not in settings[:number]]
     if len(candidates) == 1 and compressor(candidates[0]).compress(samples[0]) == of_preset[0]:
         return candidates[0]

@@ -45,6 +45,8 @@ class Compressor:
         fill: Fill = "auto",
         keep_sign: bool = False,
         keep_zero: bool = False,
+        keep: Literal["auto", "none"] | None = "auto",
+        rewritable: bool = False,
         device: str = "auto",
     ) -> Compressor: ...
     @overload

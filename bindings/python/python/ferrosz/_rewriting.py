@@ -20,7 +20,7 @@ def coded(preset: str | None, codec: str | None, written_once: bool) -> dict[str
             f"codec: {codec!r} has splines, whose errors add each time that a part of a chunk is written; give "
             "written_once=True, which makes streams shorter, if each chunk is written once and as a whole"
         )
-    return {"preset": preset_of(preset, codec, written_once), "codec": codec}
+    return {"preset": preset_of(preset, codec, written_once), "codec": codec, "rewritable": not written_once}
 
 
 def preset_of(preset: str | None, codec: str | None, written_once: bool) -> str | None:

@@ -323,6 +323,7 @@ def codec_of_chunks(values: Any, chunks: Sequence[int], codec: FerroszCodec, fil
     if codec.codec is not None:
         return codec
     names = [name for name in ("codec", "rank", "axes") if getattr(codec, name) is None]
+    names += ["keep_sign", "keep_zero"]
     known = list(fill)
 
     def compressor(settings: dict[str, Any]) -> Compressor:

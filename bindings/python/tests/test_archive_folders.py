@@ -490,6 +490,26 @@ def test_gaps_in_time_are_named(made: Callable[[str], Path], tmp_path: Path) -> 
     assert "2 steps are missing between 2020-01-01T21:00:00 and 2020-01-02, from" in noted(days)[0]
 
 
+def test_times_of_one_file_or_group_are_named(made: Callable[[str], Path], tmp_path: Path) -> None:
+    """They are taken as they are."""
+    with xr.open_dataset(min(made("era5_of_the_new_store").glob("*.nc")), **RAW) as dataset:
+        dataset = dataset.load()
+    cases = {
+        "gap": ([*range(10), *range(13, 30)], "note: valid_time: 3 steps are missing between 2023-11-23"),
+        "twice": ([*range(10), *range(9, 30)], "note: valid_time 2023-11-23T22:13:20 is there twice, in"),
+        "order": ([*range(10), *range(19, 9, -1), *range(20, 30)], "is not in the order of valid_time: 2023-12-02"),
+    }
+    for name, (places, message) in cases.items():
+        dataset.isel(valid_time=places).to_netcdf(tmp_path / f"{name}.nc")
+        dataset.isel(valid_time=places).drop_vars("expver").to_zarr(tmp_path / f"{name}.zarr", consolidated=False)
+        for source in (tmp_path / f"{name}.nc", tmp_path / f"{name}.zarr"):
+            found = call("convert", source, tmp_path / "t.zarr", "--abs", "0.1", "--dry-run")
+            assert found.returncode == 0 and message in found.stderr, found.stderr
+    dataset.isel(valid_time=[]).drop_encoding().to_netcdf(tmp_path / "none.nc", unlimited_dims=["valid_time"])
+    found = call("convert", tmp_path / "gap.nc", tmp_path / "none.nc", tmp_path / "t.zarr", "--abs", "0.1")
+    assert found.returncode == 2 and "none.nc has nothing along valid_time" in found.stderr
+
+
 def test_files_come_in_the_order_of_their_times(made: Callable[[str], Path], tmp_path: Path) -> None:
     folder = copy_of(made("cmip6"), tmp_path / "names")
     (folder / "tos_Omon_2002.nc").rename(folder / "a.nc")

@@ -7,6 +7,7 @@ xarray and netCDF4 read both sides. They are asked for what is stored, so nothin
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import resource
@@ -219,10 +220,12 @@ def test_packed_variables_stay_packed(made: Callable[[str], Path], tmp_path: Pat
 def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
     """All of the bound is used; types of packed integers are those of ferrosz, and others stay exact."""
     values = np.rint(1000 * folders.waves(60, 48, 64)).astype("i4") + 2000
-    for kind, missing in (("i2", -32768), ("u2", 65535), ("i4", -(2**31)), ("u4", 2**32 - 1), ("u1", 255)):
-        source, target = tmp_path / f"{kind}.nc", tmp_path / f"{kind}.zarr"
+    far = {"i2": -32768, "u2": 65535, "i4": -(2**31), "u4": 2**32 - 1, "u1": 255}
+    for (kind, missing), is_named in itertools.product(far.items(), (True, False)):
+        source, target = tmp_path / f"{kind}-{is_named}.nc", tmp_path / f"{kind}-{is_named}.zarr"
         packed = (values // 20 if kind == "u1" else values).astype(kind)
-        packed[3, :9] = missing
+        if is_named:
+            packed[3, :9] = missing
         with netCDF4.Dataset(source, "w") as file:
             for dim, length in zip(("time", "y", "x"), packed.shape, strict=True):
                 file.createDimension(dim, length)
@@ -233,7 +236,7 @@ def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
                 ("time", "y", "x"),
                 packed,
                 {"scale_factor": -0.5},
-                fill_value=packed.dtype.type(missing),
+                fill_value=packed.dtype.type(missing) if is_named else None,
             )
             folders.add(file, "u", "f4", ("time", "y", "x"), packed)
         converted(source, target, "--abs", "5", "--verify")
@@ -241,6 +244,7 @@ def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
         assert found.dtype == kind and np.array_equal(found == missing, packed == missing)
         errors = np.abs(found.values.astype("i8") - packed.astype("i8"))
         assert errors.max() == (0 if kind == "u1" else 10)
+        assert ("_FillValue" in found.attrs) == is_named
 
 
 def test_files_that_are_packed_by_other_numbers_come_back_unpacked(tmp_path: Path) -> None:

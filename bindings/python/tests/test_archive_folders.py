@@ -7,6 +7,7 @@ xarray and netCDF4 read both sides. They are asked for what is stored, so nothin
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import resource
@@ -219,10 +220,12 @@ def test_packed_variables_stay_packed(made: Callable[[str], Path], tmp_path: Pat
 def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
     """All of the bound is used; types of packed integers are those of ferrosz, and others stay exact."""
     values = np.rint(1000 * folders.waves(60, 48, 64)).astype("i4") + 2000
-    for kind, missing in (("i2", -32768), ("u2", 65535), ("i4", -(2**31)), ("u4", 2**32 - 1), ("u1", 255)):
-        source, target = tmp_path / f"{kind}.nc", tmp_path / f"{kind}.zarr"
+    far = {"i2": -32768, "u2": 65535, "i4": -(2**31), "u4": 2**32 - 1, "u1": 255}
+    for (kind, missing), is_named in itertools.product(far.items(), (True, False)):
+        source, target = tmp_path / f"{kind}-{is_named}.nc", tmp_path / f"{kind}-{is_named}.zarr"
         packed = (values // 20 if kind == "u1" else values).astype(kind)
-        packed[3, :9] = missing
+        if is_named:
+            packed[3, :9] = missing
         with netCDF4.Dataset(source, "w") as file:
             for dim, length in zip(("time", "y", "x"), packed.shape, strict=True):
                 file.createDimension(dim, length)
@@ -233,7 +236,7 @@ def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
                 ("time", "y", "x"),
                 packed,
                 {"scale_factor": -0.5},
-                fill_value=packed.dtype.type(missing),
+                fill_value=packed.dtype.type(missing) if is_named else None,
             )
             folders.add(file, "u", "f4", ("time", "y", "x"), packed)
         converted(source, target, "--abs", "5", "--verify")
@@ -241,6 +244,7 @@ def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:
         assert found.dtype == kind and np.array_equal(found == missing, packed == missing)
         errors = np.abs(found.values.astype("i8") - packed.astype("i8"))
         assert errors.max() == (0 if kind == "u1" else 10)
+        assert ("_FillValue" in found.attrs) == is_named
 
 
 def test_files_that_are_packed_by_other_numbers_come_back_unpacked(tmp_path: Path) -> None:
@@ -488,6 +492,26 @@ def test_gaps_in_time_are_named(made: Callable[[str], Path], tmp_path: Path) -> 
         dataset = dataset.load().isel(Time=slice(0, 22))
     dataset.to_netcdf(days / "wrfout_d01_2020-01-01_00_00_00.nc")
     assert "2 steps are missing between 2020-01-01T21:00:00 and 2020-01-02, from" in noted(days)[0]
+
+
+def test_times_of_one_file_or_group_are_named(made: Callable[[str], Path], tmp_path: Path) -> None:
+    """They are taken as they are."""
+    with xr.open_dataset(min(made("era5_of_the_new_store").glob("*.nc")), **RAW) as dataset:
+        dataset = dataset.load()
+    cases = {
+        "gap": ([*range(10), *range(13, 30)], "note: valid_time: 3 steps are missing between 2023-11-23"),
+        "twice": ([*range(10), *range(9, 30)], "note: valid_time 2023-11-23T22:13:20 is there twice, in"),
+        "order": ([*range(10), *range(19, 9, -1), *range(20, 30)], "is not in the order of valid_time: 2023-12-02"),
+    }
+    for name, (places, message) in cases.items():
+        dataset.isel(valid_time=places).to_netcdf(tmp_path / f"{name}.nc")
+        dataset.isel(valid_time=places).drop_vars("expver").to_zarr(tmp_path / f"{name}.zarr", consolidated=False)
+        for source in (tmp_path / f"{name}.nc", tmp_path / f"{name}.zarr"):
+            found = call("convert", source, tmp_path / "t.zarr", "--abs", "0.1", "--dry-run")
+            assert found.returncode == 0 and message in found.stderr, found.stderr
+    dataset.isel(valid_time=[]).drop_encoding().to_netcdf(tmp_path / "none.nc", unlimited_dims=["valid_time"])
+    found = call("convert", tmp_path / "gap.nc", tmp_path / "none.nc", tmp_path / "t.zarr", "--abs", "0.1")
+    assert found.returncode == 2 and "none.nc has nothing along valid_time" in found.stderr
 
 
 def test_files_come_in_the_order_of_their_times(made: Callable[[str], Path], tmp_path: Path) -> None:

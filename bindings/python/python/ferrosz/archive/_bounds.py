@@ -73,6 +73,11 @@ def _scale(field: Field) -> Fraction:
     return Fraction(float(field.pieces[0].attrs.get("scale_factor", 1)))
 
 
+def codec_with(settings: Mapping[str, Any]) -> FerroszCodec:
+    """A codec for chunks of which each is written once."""
+    return FerroszCodec(**settings)
+
+
 def codec_of(
     field: Field,
     chunks: tuple[int, ...],
@@ -87,8 +92,7 @@ def codec_of(
         limit = {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
     else:
         limit = dict(bound)
-    settings: dict[str, Any] = {**limit, **options}
-    codec = FerroszCodec(**settings)
+    codec = codec_with({**limit, **options})
     return codec_of_chunks(field, chunks, codec, map(float, field.missing))
 
 

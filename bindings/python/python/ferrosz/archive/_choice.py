@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import ArgumentError
-from ..zarr import FerroszCodec
+from ._bounds import codec_with
 from ._field import Field
 from ._layout import layout_of, number_of_boxes
 from ._roles import speaks_of_classes
@@ -146,7 +146,7 @@ def _choice(
         raise ArgumentError(f"{name}: give one of {', '.join(BOUNDS)}, not {list(bound) or 'none'}")
     # Wrong numbers and names are errors before anything is read.
     options = {key: given[key] for key in OPTIONS if key in given}
-    FerroszCodec(abs=next(iter(bound.values())) if "pwrel" not in bound else None, pwrel=bound.get("pwrel"), **options)
+    codec_with({"pwrel" if "pwrel" in bound else "abs": next(iter(bound.values())), **options})
     field = _coded(source, name, can_be_packed="pwrel" not in bound and not given.get("fill"))
     chosen = replace(field, fill=tuple(float(value) for value in given.get("fill", ())))
     layout = layout_of(chosen, _of_dims(chosen, chunks), _of_dims(chosen, shards))

@@ -225,10 +225,12 @@ def _create(group: Any, choice: Choice, record: Record) -> None:
 
 
 def _fill_value(field: Field) -> float | int:
-    """NaN; of packed integers the value of missing elements, or the least one, which is a value like others."""
+    """NaN; of packed integers the value of missing elements, or the one farthest from 0, which is a value like
+    others."""
     if field.step is None:
         return float("nan")
-    return field.missing[0] if field.missing else int(np.iinfo(field.dtype).min)
+    limits = np.iinfo(field.dtype)
+    return field.missing[0] if field.missing else int(limits.min or limits.max)
 
 
 def _write_shards(

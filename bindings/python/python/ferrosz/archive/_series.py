@@ -50,20 +50,20 @@ def along_one_dimension(
 ) -> tuple[Sequence[File], str | None]:
     """The files in their order, and the dimension along which they follow each other. Gaps are said to `note`."""
     if len(files) == 1:
-        for name, variable in files[0].variables.items():
-            alone = positions_of(files[0], name) if variable.dims == (name,) else None
-            for gap in _gaps(name, files, [alone]) if alone is not None else ():
-                note(gap)
+        for text in _of_one_file(files[0]):
+            note(text)
         return files, None
     along = dimension or _dimension_of(files)
     if not any(along in variable.dims for variable in files[0].variables.values()):
         raise ArgumentError(f"dimension: no variable of {files[0].name} has a dimension {along}")
     _check_coordinates(files, along)
     found = [positions_of(file, along) for file in files]
-    positions = [each for each in found if each is not None and each.numbers.size]
+    positions = [each for each in found if each is not None]
     if len(positions) < len(files):
         return files, along
     for file, each in zip(files, positions, strict=True):
+        if not each.numbers.size:
+            raise ArgumentError(f"source: {file.name} has nothing along {along}")
         if not np.isfinite(each.numbers).all():
             raise ArgumentError(f"source: {along} has a missing value in {file.name}")
     _check_calendars(files, positions)
@@ -74,6 +74,19 @@ def along_one_dimension(
     for gap in _gaps(along, files, positions):
         note(gap)
     return files, along
+
+
+def _of_one_file(file: File) -> Iterator[str]:
+    """What is worth knowing of its times."""
+    for name in (name for name, variable in file.variables.items() if variable.dims == (name,)):
+        positions = positions_of(file, name)
+        if positions is None or positions.calendar is None:
+            continue
+        try:
+            _check_order([file], [positions], name)
+        except ArgumentError as error:
+            yield str(error).removeprefix("source: ")
+        yield from _gaps(name, [file], [positions])
 
 
 def positions_of(file: File, along: str) -> Positions | None:
@@ -210,6 +223,8 @@ def _check_order(files: Sequence[File], positions: Sequence[Positions], along: s
         )
     at = int(np.flatnonzero(steps * wanted <= 0)[0])
     (file, before), (other, behind) = _place(files, positions, at), _place(files, positions, at + 1)
+    if file == other:
+        raise ArgumentError(f"source: {file} is not in the order of {along}: {behind} follows {before}")
     raise ArgumentError(
         f"source: files are not in the order of {along}: {behind} in {other} follows {before} in {file}. "
         "Give files that do not overlap, as a list in their order or as a folder"

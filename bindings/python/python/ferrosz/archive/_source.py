@@ -118,6 +118,7 @@ def open_source(source: Any, dimension: str | None, note: Note = lambda text: No
         name = str(source).rstrip("/").rsplit("/", 1)[-1]
         dataset = _open_zarr(source)
         found = Source((_file_of(name, dataset),), None, {"zarr": name}, opened=(dataset,))
+        along_one_dimension(found.files, None, False, note)
     else:
         opened: list[xr.Dataset] = []
         try:

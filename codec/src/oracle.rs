@@ -20,7 +20,7 @@ use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::mapping::axes::Order;
 use crate::mapping::conversion::Conversion;
-use crate::mapping::mask::Classes;
+use crate::mapping::mask::{Classes, MAX_CLASSES};
 use crate::mapping::{Keep, Scale, ValueMapping};
 use crate::oracle::order::Field;
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
@@ -166,7 +166,9 @@ pub fn compress_masked<T: Element + Value<Coded = T>>(
         false => absolute,
     };
     let mut values = values.to_vec();
-    let neighbours = nearby::apart(fills, reach, &mut values);
+    let own = ValueMapping::new::<T>(bound, keep, fills.iter().copied());
+    let room = MAX_CLASSES - own.map_or(0, |own| usize::from(own.classes.count()));
+    let neighbours = nearby::apart(fills, reach, room, &mut values);
     let resolved = match neighbours.is_empty() || is_pointwise {
         true => Ok(bound),
         false => Bound::abs(absolute),
@@ -178,6 +180,9 @@ pub fn compress_masked<T: Element + Value<Coded = T>>(
     };
     let layout = layout.with_classes(mapping.classes.count());
     let stream = compress_in_order(layout, order, resolved, &mapping, &values);
+    if resolved == bound {
+        return stream;
+    }
     let mut records = mask::records(&mapping.classes);
     if !order.is_identity() {
         records.extend(record_of(order));
@@ -210,7 +215,12 @@ pub fn compress_values<V: Value>(
     let chosen = conversion::choose(bound, &present);
     let to_element = |value| conversion::to_element::<V>(chosen.kind, chosen.offset, value);
     let mut values = values.to_vec();
-    let neighbours = nearby::apart(fills, |_| chosen.absolute, &mut values);
+    let own = fills
+        .iter()
+        .map(|bits| to_element(V::from_value_bits(*bits)).to_bits64());
+    let own = Classes::new::<V::Coded>(own).map_or(0, |classes| classes.count());
+    let room = MAX_CLASSES - usize::from(own);
+    let neighbours = nearby::apart(fills, |_| chosen.absolute, room, &mut values);
     let elements: Vec<V::Coded> = values.iter().map(|value| to_element(*value)).collect();
     let fills = fills
         .iter()

@@ -26,6 +26,7 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value};
 use std::io::Write;
@@ -124,7 +125,12 @@ impl Compressor {
             (false, BoundMode::Pwrel) => Reach::Relative(absolute),
             (false, _) => Reach::Absolute(absolute),
         };
-        let nearby = Nearby::of(missing, reach, field);
+        let classes = match conversion.is_none() {
+            true => self.value_mapping(V::Coded::DTYPE)?.classes.count(),
+            false => self.fills.most_classes(V::TYPE, self.keep())?,
+        };
+        let room = MAX_CLASSES - usize::from(classes);
+        let nearby = Nearby::of(missing, reach, room, field);
         Ok((!nearby.is_empty()).then_some(nearby))
     }
 

@@ -30,6 +30,19 @@ pub(crate) enum Reach<T> {
 }
 
 impl<T: Element> Reach<T> {
+    /// Whether a value that is close to a fill value may become a number beside it.
+    fn bounds<V: Value<Coded = T>>(&self, value: V, number: f64) -> bool {
+        match self {
+            Self::Codes {
+                quantizer,
+                scale: Scale::Linear,
+                ..
+            } => is_within(value.to_number(), number, quantizer.error().to_f64()),
+            Self::Codes { .. } => true,
+            Self::Absolute(_) | Self::Relative(_) => self.has(value, number),
+        }
+    }
+
     fn has<V: Value<Coded = T>>(&self, value: V, fill: f64) -> bool {
         let number = value.to_number();
         match self {
@@ -103,8 +116,9 @@ pub(crate) struct Nearby<V: Value> {
 }
 
 impl<V: Value> Nearby<V> {
-    /// Those of a field with these fill values, given as bits.
-    pub(crate) fn of(fills: &[u64], reach: Reach<V::Coded>, field: &[V]) -> Self {
+    /// Those of a field with these fill values, given as bits. A mask has room for so many neighbours; if there would be more,
+    /// values on both sides of a fill value become the same one.
+    pub(crate) fn of(fills: &[u64], reach: Reach<V::Coded>, room: usize, field: &[V]) -> Self {
         let near: Vec<Near<V>> = fills.iter().filter_map(|bits| Near::new(*bits)).collect();
         let mut nearby = Self {
             near,
@@ -123,14 +137,29 @@ impl<V: Value> Nearby<V> {
                 }
             });
         }
-        for (near, sides) in nearby.near.iter().zip(sides) {
-            for (side, next) in near.next.iter().enumerate() {
-                if sides.load(Ordering::Relaxed) >> side & 1 == 1 {
-                    nearby.neighbours.extend(next.map(V::to_value_bits));
-                }
+        let sides: Vec<u8> = sides.into_iter().map(AtomicU8::into_inner).collect();
+        nearby.take_neighbours(&sides);
+        if nearby.neighbours.len() > room {
+            for near in &mut nearby.near {
+                let [below, above] = near.next;
+                near.next = [above.or(below); 2];
             }
+            nearby.take_neighbours(&sides);
         }
         nearby
+    }
+
+    /// Takes the neighbours of the fill values on the sides that values are on.
+    fn take_neighbours(&mut self, sides: &[u8]) {
+        self.neighbours.clear();
+        for (near, sides) in self.near.iter().zip(sides) {
+            for (side, next) in near.next.iter().enumerate() {
+                let bits = next.map(V::to_value_bits);
+                let bits =
+                    bits.filter(|bits| sides >> side & 1 == 1 && !self.neighbours.contains(bits));
+                self.neighbours.extend(bits);
+            }
+        }
     }
 
     /// Whether no value of the field is close to a fill value.
@@ -153,7 +182,10 @@ impl<V: Value> Nearby<V> {
                 return near.fill;
             }
             if let Some(side) = near.side(&self.reach, value) {
-                return near.next[side].unwrap_or(value);
+                // On the other side of a fill value it may be too far away.
+                let is_within = |next: &V| self.reach.bounds(value, next.to_number());
+                let next = near.next[side].filter(is_within);
+                return next.unwrap_or(value);
             }
         }
         value
@@ -224,7 +256,7 @@ mod tests {
     fn close_values_become_neighbours() {
         let field = [0.0f32, -0.0, 4e-4, 1e-3, 2e-3, -1e-9, 1e20, 9.9e19];
         let fills = [0, u64::from(1e20f32.to_bits())];
-        let nearby = Nearby::of(&fills, Reach::Absolute(1e-3), &field);
+        let nearby = Nearby::of(&fills, Reach::Absolute(1e-3), 7, &field);
         let least = f32::from_bits(1);
         let found = field.map(|value| nearby.apart(value));
         // The bound is less than the single-precision number 1e-3.
@@ -233,8 +265,10 @@ mod tests {
         assert_eq!(nearby.neighbours().len(), 2);
         assert!(is_neighbour::<f32>(&fills, nearby.neighbours()[0]));
         assert!(!is_neighbour::<f32>(&fills, 2));
-        assert!(Nearby::of(&fills, Reach::Relative(0.5), &field[..3]).is_empty());
-        let nearby = Nearby::of(&fills[1..], Reach::Relative(0.02), &field);
+        assert!(Nearby::of(&fills, Reach::Relative(0.5), 7, &field[..3]).is_empty());
+        let nearby = Nearby::of(&fills[1..], Reach::Relative(0.02), 7, &field);
         assert_eq!(nearby.apart(9.9e19), 1e20f32.next_down());
+        let nearby = Nearby::of(&fills, Reach::Absolute(1e-3), 1, &field);
+        assert_eq!((nearby.neighbours().len(), nearby.apart(-1e-9)), (1, least));
     }
 }

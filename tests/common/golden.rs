@@ -4,7 +4,7 @@ mod fields;
 mod mappings;
 
 use super::order_of;
-use ferrosz::codec::mapping::{Keep, ValueMapping};
+use ferrosz::codec::mapping::Keep;
 use ferrosz::codec::oracle;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
@@ -456,7 +456,7 @@ impl Case {
             ValueType::F64 => self.stream::<f64>(compress),
             other => with_value!(other, V => self.stream::<V>(convert)),
         };
-        made.expect("a stream")
+        made.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 }
 

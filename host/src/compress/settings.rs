@@ -536,7 +536,7 @@ impl Compressor {
     }
 
     /// What a mask keeps with the codec, if it is chosen.
-    fn keep(&self) -> Keep {
+    pub(super) fn keep(&self) -> Keep {
         match self.codec().is_none_or(Codec::keeps_signs_and_zeros) {
             true => Keep::default(),
             false => self.keeping.always,

@@ -75,7 +75,7 @@ def _scale(field: Field) -> Fraction:
 
 def codec_with(settings: Mapping[str, Any]) -> FerroszCodec:
     """A codec for chunks of which each is written once."""
-    return FerroszCodec(**settings)
+    return FerroszCodec(**settings, written_once=True)
 
 
 def codec_of(

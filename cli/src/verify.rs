@@ -216,10 +216,13 @@ fn to_pairs(comparison: &Comparison, info: &Info) -> Vec<(&'static str, String)>
         ("error bound", bound_line(found, info)),
         (
             "absolute error",
-            format!(
-                "{} promised by the stream",
-                report::absolute_error(found.promise)
-            ),
+            match found.promise.is_infinite() {
+                true => report::absolute_error(found.promise),
+                false => format!(
+                    "{} promised by the stream",
+                    report::absolute_error(found.promise)
+                ),
+            },
         ),
         (
             "largest error",

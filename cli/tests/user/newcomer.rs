@@ -171,6 +171,25 @@ fn verify_counts_what_became_negative_and_where_the_worst_is() {
 }
 
 #[test]
+fn a_bound_of_each_value_has_no_absolute_error() {
+    let place = Place::new();
+    place.put("in.npy", &npy("f64"));
+    place.succeed("compress in.npy a.fsz --pwrel 1e-3");
+    for line in [
+        "info a.fsz",
+        "verify in.npy a.fsz",
+        "bench in.npy --pwrel 1e-3 --repeat 1",
+    ] {
+        let printed = String::from_utf8(place.succeed(line).stdout).unwrap();
+        assert!(
+            !printed.contains("inf\n") && !printed.contains("error inf"),
+            "{printed}"
+        );
+        assert!(!printed.contains("its own promised"), "{printed}");
+    }
+}
+
+#[test]
 fn plans_say_what_to_do_about_fill_values() {
     let place = Place::new();
     let mut values = rain().0;

@@ -193,6 +193,67 @@ fn configurations_that_mean_nothing_are_refused() {
     opened(r#"{"abs": 1, "preset": null, "keep_sign": false}"#).unwrap();
 }
 
+/// Each time a chunk is decoded and encoded again, which the values of splines would not stand.
+#[test]
+fn the_bound_holds_when_elements_are_written_again() {
+    let field = field_f32(20 * 30 * 40);
+    let fast = FerroszCodecConfiguration {
+        preset: Some(ferrosz::Preset::Fast),
+        ..abs(0.05)
+    };
+    for configuration in [abs(0.05), fast] {
+        let builder = builder(
+            &[20, 30, 40],
+            &[20, 30, 40],
+            data_type::float32(),
+            0.0f32,
+            &configuration,
+        );
+        let array = stored(&builder, &field);
+        for place in (0..20u64).map(|number| number * 17 % 20) {
+            let part = ArraySubset::new_with_start_shape(vec![place, 1, 2], vec![1, 1, 1]).unwrap();
+            let value = [field[(place as usize * 30 + 1) * 40 + 2]];
+            array.store_array_subset(&part, &value[..]).unwrap();
+        }
+        assert!(error(&field, &all::<f32>(&array)) <= 0.05);
+    }
+}
+
+#[test]
+fn splines_are_for_chunks_that_are_written_once() {
+    let field = field_f32(20 * 30 * 40);
+    let extents = [20, 30, 40];
+    let built = |configuration: &FerroszCodecConfiguration| {
+        builder(
+            &extents,
+            &extents,
+            data_type::float32(),
+            0.0f32,
+            configuration,
+        )
+    };
+    let array = stored(&built(&named(0.01, "interp")), &field);
+    let again = FerroszCodecConfiguration {
+        written_once: false,
+        ..named(0.01, "interp")
+    };
+    let opened = built(&again).build(array.storage(), "/x").unwrap();
+    assert!(error(&field, &all::<f32>(&opened)) <= 0.01);
+    let failure = opened
+        .store_array_subset(&opened.subset_all(), &field)
+        .unwrap_err();
+    assert!(failure.to_string().contains("written_once"), "{failure}");
+    let once = FerroszCodecConfiguration {
+        written_once: true,
+        ..abs(0.01)
+    };
+    let json = serde_json::to_string(&once).unwrap();
+    assert_eq!(json, r#"{"abs":0.01,"written_once":true}"#);
+    let lengths = [abs(0.01), once]
+        .map(|configuration| chunk(&stored(&built(&configuration), &field), "0/0/0").len());
+    assert!(lengths[1] < lengths[0], "{lengths:?}");
+}
+
 /// zarrs does not show the type to the codec before the first chunk.
 #[test]
 fn other_types_are_refused_by_name() {

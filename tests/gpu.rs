@@ -283,12 +283,16 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
         for kind in Kind::ALL {
             let length = lengths.iter().product::<u64>() as usize;
             let field = make::<f32>(kind, length, 21);
-            let input = stream.clone_htod(&field).expect("copied");
-            for bound in [Bound::range(1e-3)?, Bound::abs(0.01)?] {
-                for preset in ferrosz::Preset::ALL {
-                    let preset = Compressor::new(preset, bound).extents(lengths)?;
-                    let chosen = gpu.choose(&stream, &preset, &input, &mut workspace)?;
-                    assert_eq!(chosen, preset.choose(&field)?, "{kind:?} {lengths:?}");
+            // Without negative values, and with many zeros.
+            let rain = field.iter().map(|value| value.max(0.0)).collect();
+            for field in [field, rain] {
+                let input = stream.clone_htod(&field).expect("copied");
+                for bound in [Bound::range(1e-3)?, Bound::abs(0.01)?] {
+                    for preset in ferrosz::Preset::ALL {
+                        let preset = Compressor::new(preset, bound).extents(lengths)?;
+                        let chosen = gpu.choose(&stream, &preset, &input, &mut workspace)?;
+                        assert_eq!(chosen, preset.choose(&field)?, "{kind:?} {lengths:?}");
+                    }
                 }
             }
         }

@@ -329,7 +329,7 @@ fn extents_that_do_not_fit_are_refused() {
 /// The least bounds with which a quantiser is not lossless are above such values.
 #[test]
 fn a_ratio_of_subnormal_values_is_reached() {
-    let field: Vec<f32> = (0..600).map(|i| f32::from_bits(i)).collect();
+    let field: Vec<f32> = (0..600).map(f32::from_bits).collect();
     let compressor = Compressor::new(Preset::Small, Bound::default());
     let found = compressor
         .search(Target::ratio(5.0).expect("a target"), &field)

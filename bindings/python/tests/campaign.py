@@ -75,7 +75,9 @@ class Case:
             found = (values * scale).astype(dtype)
         if found.size and self.chance(0.2):
             places = self.random.integers(0, found.size, max(found.size // 20, 1))
-            found.reshape(-1)[places] = self.random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], len(places)).astype(dtype)
+            found.reshape(-1)[places] = self.random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], len(places)).astype(
+                dtype
+            )
         return found
 
     def types(self) -> list[str]:
@@ -131,7 +133,10 @@ class Case:
         """Writes boxes of the original values again."""
         for _ in range(int(self.random.integers(1, 6)) if self.is_rewritten and self.values.size else 0):
             starts = [int(self.random.integers(0, length)) for length in self.values.shape]
-            lengths = [int(self.random.integers(1, length - at + 1)) for at, length in zip(starts, self.values.shape, strict=True)]
+            lengths = [
+                int(self.random.integers(1, length - at + 1))
+                for at, length in zip(starts, self.values.shape, strict=True)
+            ]
             box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
             array[box] = self.values[box]
 
@@ -153,7 +158,10 @@ def compress(case: Case) -> None:
     fill: Any = case.pick(["auto", None], [2, 1])
     if kind == "masked" and values.size > 1 and values.dtype != ml_dtypes.bfloat16:
         return masked(case)
-    given = {"strided": lambda: np.repeat(values, 2, axis=-1)[..., ::2] if values.ndim else values, "fortran": lambda: np.asfortranarray(values)}
+    given = {
+        "strided": lambda: np.repeat(values, 2, axis=-1)[..., ::2] if values.ndim else values,
+        "fortran": lambda: np.asfortranarray(values),
+    }
     stream = ferrosz.compress(given.get(kind, lambda: values)(), fill=fill, **case.settings)
     found = ferrosz.decompress(stream).reshape(values.shape)
     case.check(found.astype(values.dtype, copy=False))
@@ -171,7 +179,11 @@ def masked(case: Case) -> None:
     candidates = np.unique(values[~mask].astype("f8")) if (~mask).any() else np.zeros(1)
     fill = next(value for value in (7, 1, 2, 3, 5, 11, 13, 17) if value not in candidates)
     array = np.ma.masked_array(case.values, mask, fill_value=fill)
-    found = ferrosz.decompress(ferrosz.compress(array, **case.settings)).astype(values.dtype, copy=False).reshape(values.shape)
+    found = (
+        ferrosz.decompress(ferrosz.compress(array, **case.settings))
+        .astype(values.dtype, copy=False)
+        .reshape(values.shape)
+    )
     assert (found[mask] == fill).all(), "masked elements have another value"
     case.values = case.values[~mask]
     case.check(found[~mask])
@@ -183,8 +195,14 @@ def zarr_v3(case: Case, shards: bool = False) -> None:
     options: dict[str, Any] = {"shards": tuple(2 * length for length in chunks)} if shards and chunks else {}
     fill = case.pick([0, 1])
     array = zarr.create_array(
-        {}, shape=case.values.shape, chunks=chunks or "auto", dtype=case.values.dtype, fill_value=fill,
-        serializer=FerroszCodec(**case.settings), compressors=None, **options,
+        {},
+        shape=case.values.shape,
+        chunks=chunks or "auto",
+        dtype=case.values.dtype,
+        fill_value=fill,
+        serializer=FerroszCodec(**case.settings),
+        compressors=None,
+        **options,
     )
     array[...] = case.values
     case.rewrite(array)
@@ -195,7 +213,12 @@ def zarr_v2(case: Case) -> None:
     order = case.pick(["C", "F"])
     codec = ferrosz.numcodecs.Ferrosz(dtype=case.values.dtype, order=order, **case.settings)
     array = zarr.create_array(
-        {}, shape=case.values.shape, chunks=case.chunks() or "auto", dtype=case.values.dtype, zarr_format=2, order=order,
+        {},
+        shape=case.values.shape,
+        chunks=case.chunks() or "auto",
+        dtype=case.values.dtype,
+        zarr_format=2,
+        order=order,
         compressors=codec,
     )
     array[...] = case.values
@@ -209,7 +232,11 @@ def through_h5py(case: Case) -> None:
     # Without a cache each write is one of the filter.
     with h5py.File("campaign.h5", "w", driver="core", backing_store=False, rdcc_nbytes=0) as file:
         dataset = file.create_dataset(
-            "x", values.shape, values.dtype, chunks=case.chunks(), fillvalue=case.pick([None, 1]),
+            "x",
+            values.shape,
+            values.dtype,
+            chunks=case.chunks(),
+            fillvalue=case.pick([None, 1]),
             **ferrosz.hdf5.Ferrosz(**case.settings),
         )
         dataset[...] = values
@@ -249,10 +276,15 @@ def by_command(case: Case) -> None:
         for name, value in case.settings.items()
         for word in ([f"--{value}"] if name == "preset" else [f"--{name}", str(value)])
     ]
-    for arguments in (["compress", "campaign.npy", "campaign.fsz", *options], ["decompress", "campaign.fsz", "back.npy"]):
+    for arguments in (
+        ["compress", "campaign.npy", "campaign.fsz", *options],
+        ["decompress", "campaign.fsz", "back.npy"],
+    ):
         subprocess.run([os.environ["FERROSZ"], *arguments, "--force", "--quiet"], check=True, capture_output=True)
     found = np.load("back.npy").reshape(case.values.shape)
-    assert found.tobytes() == ferrosz.decompress(Path("campaign.fsz").read_bytes()).tobytes(), "Python decodes other values"
+    assert found.tobytes() == ferrosz.decompress(Path("campaign.fsz").read_bytes()).tobytes(), (
+        "Python decodes other values"
+    )
     case.check(found.astype(case.values.dtype, copy=False))
 
 

@@ -22,7 +22,10 @@ def beyond(original: Any, back: Any, bound: float, *, pwrel: bool = False) -> in
         far = np.flatnonzero(~(np.abs(x[finite] - y[finite]) <= limit * (1 - np.longdouble(1e-12))))
     near = zip(x[finite][far], y[finite][far], strict=True)
     wrong = sum(not _is_within(a, b, bound, pwrel) for a, b in near)
-    bits = original.astype(original.dtype.newbyteorder("=")).ravel(), back.astype(original.dtype.newbyteorder("=")).ravel()
+    bits = (
+        original.astype(original.dtype.newbyteorder("=")).ravel(),
+        back.astype(original.dtype.newbyteorder("=")).ravel(),
+    )
     return wrong + sum(a.tobytes() != b.tobytes() for a, b in zip(bits[0][~finite], bits[1][~finite], strict=True))
 
 

@@ -266,7 +266,8 @@ def test_chunks_have_the_bytes_that_h5py_writes(
         # The second chunk is padded.
         ours = write(file, f"ours{number}", array, fill=fill, fillvalue=fillvalue, chunks=(16, 30, 40), **settings)
         theirs = file.create_dataset(
-            f"theirs{number}", data=array, chunks=(16, 30, 40), fillvalue=fillvalue, **Ferrosz(fill=fill, written_once=True, **settings)
+            f"theirs{number}", data=array, chunks=(16, 30, 40), fillvalue=fillvalue,
+            **Ferrosz(fill=fill, written_once=True, **settings),
         )
         assert streams(ours) == streams(theirs)
         assert ours._filters == theirs._filters
@@ -281,7 +282,13 @@ def test_the_filter_writes_what_the_list_of_words_says(file: Any) -> None:
     assert Ferrosz(abs=1e-3, codec="lorenzo+rans", fill=None).compression_opts == (1 + 65536, 4112, 0, low, high)
     assert Ferrosz(abs=2, codec="plain", fill=1e-3).compression_opts == (1 + 131072, 513, 0, 0, 1 << 30, low, high)
     assert dict(Ferrosz(abs=1e-3)).keys() == {"compression", "compression_opts"}
-    for settings, advice in (({}, "abs or pwrel"), ({"abs": 1, "pwrel": 1}, "not both"), ({"abs": -1}, "negative"), ({"range": 1e-3}, "filter_for"), ({"abs": 1, "device": "cpu"}, "device")):
+    for settings, advice in (
+        ({}, "abs or pwrel"),
+        ({"abs": 1, "pwrel": 1}, "not both"),
+        ({"abs": -1}, "negative"),
+        ({"range": 1e-3}, "filter_for"),
+        ({"abs": 1, "device": "cpu"}, "device"),
+    ):
         with pytest.raises(ferrosz.ArgumentError, match=advice):
             Ferrosz(**settings)
     for wrong in ({"codec": "zip"}, {"preset": "tiny"}, {"rank": 4}, {"fill": "x"}, {"fill": [1, 2]}, {"fill": ["auto", 1]}):
@@ -388,7 +395,8 @@ def test_a_preset_chooses_once_for_all_chunks(file: Any, field: np.ndarray) -> N
     assert dataset.attrs["ferrosz_codec"] == chosen.codec
     through_h5py = file.create_dataset("y", data=field, chunks=chunks, **chosen)
     assert streams(through_h5py) == streams(dataset)
-    each = file.create_dataset("z", data=field, chunks=chunks, **filter_for(field, range=1e-3, preset="fast", written_once=True))
+    of_each = filter_for(field, range=1e-3, preset="fast", written_once=True)
+    each = file.create_dataset("z", data=field, chunks=chunks, **of_each)
     lengths = [sum(map(len, streams(written).values())) for written in (dataset, each)]
     assert lengths[0] <= 1.02 * lengths[1]
 

@@ -123,7 +123,9 @@ def test_big_endian_arrays_of_xarray(tmp_path: Any, field: np.ndarray) -> None:
     data = xr.Dataset({"t": (("z", "y", "x"), values)})
     for settings, is_right in (({}, False), ({"dtype": ">f4"}, True)):
         encoding = {"t": {"compressors": [codec_of(abs=0.01, **settings)], "chunks": (20, 50, 60)}}
-        write = partial(data.to_zarr, tmp_path / f"{is_right}.zarr", zarr_format=2, encoding=encoding, consolidated=False)
+        write = partial(
+            data.to_zarr, tmp_path / f"{is_right}.zarr", zarr_format=2, encoding=encoding, consolidated=False
+        )
         if not is_right:
             with pytest.raises(ferrosz.UnsupportedType, match="dtype='>f4'"):
                 write()
@@ -150,8 +152,16 @@ def test_out_is_any_buffer_of_as_many_bytes(field: np.ndarray) -> None:
     fortran = np.empty_like(field, order="F")
     # The order of the memory is that of the bytes, as with the codecs of numcodecs itself.
     codec.decode(data, out=fortran)
-    assert fortran.tobytes(order="A") == numcodecs.compat.ndarray_copy(expected, np.empty_like(fortran)).tobytes(order="A")
-    for wrong in (bytearray(3), bytes(field.nbytes), np.empty(field.shape, "f8"), np.empty(0), np.empty(field.size // 2, object)):
+    assert fortran.tobytes(order="A") == numcodecs.compat.ndarray_copy(expected, np.empty_like(fortran)).tobytes(
+        order="A"
+    )
+    for wrong in (
+        bytearray(3),
+        bytes(field.nbytes),
+        np.empty(field.shape, "f8"),
+        np.empty(0),
+        np.empty(field.size // 2, object),
+    ):
         with pytest.raises(ferrosz.ArgumentError, match="out: a writable buffer"):
             codec.decode(data, out=wrong)
 
@@ -159,7 +169,12 @@ def test_out_is_any_buffer_of_as_many_bytes(field: np.ndarray) -> None:
 def test_it_is_copied_and_printed() -> None:
     codec = codec_of(abs=np.float32(0.5), preset="fast", fill=[np.float32(-9999), np.nan], dtype=">f4")
     assert repr(codec) == "Ferrosz(abs=0.5, preset='fast', fill=[-9999.0, 'NaN'], dtype='>f4')"
-    for other in (pickle.loads(pickle.dumps(codec)), copy.copy(codec), copy.deepcopy(codec), eval(repr(codec), vars(ferrosz.numcodecs))):
+    for other in (
+        pickle.loads(pickle.dumps(codec)),
+        copy.copy(codec),
+        copy.deepcopy(codec),
+        eval(repr(codec), vars(ferrosz.numcodecs)),
+    ):
         assert other == codec and repr(other) == repr(codec)
         values = np.array([1, np.nan, -9999] * 50, ">f4")
         assert beyond(values, other.decode(codec.encode(values)), 0.5) == 0

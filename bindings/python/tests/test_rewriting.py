@@ -43,9 +43,13 @@ HALVES = pytest.param("float16", marks=pytest.mark.xfail(strict=True, reason="ha
 SETTINGS = [{"abs": 2}, {"abs": 2, "preset": "fast"}, {"abs": 2, "codec": "lorenzo+huffman"}]
 
 
-@pytest.mark.parametrize("kind, settings", [("v2", SETTINGS[0]), ("shards", SETTINGS[0]), *(("v3", each) for each in SETTINGS)])
+@pytest.mark.parametrize(
+    "kind, settings", [("v2", SETTINGS[0]), ("shards", SETTINGS[0]), *(("v3", each) for each in SETTINGS)]
+)
 @pytest.mark.parametrize("dtype", [HALVES, *TYPES[1:]])
-def test_an_element_is_written_a_hundred_times(kind: str, dtype: str, settings: dict[str, Any], field: np.ndarray) -> None:
+def test_an_element_is_written_a_hundred_times(
+    kind: str, dtype: str, settings: dict[str, Any], field: np.ndarray
+) -> None:
     values = values_of(dtype, field, np.s_[:6, :7, :12])
     array = zarr_array({}, values, (6, 7, 6), kind, **settings)
     array[...] = values
@@ -75,7 +79,10 @@ def mended(dtype: str, reason: str) -> Any:
 @pytest.mark.parametrize(
     "dtype",
     [
-        "float32", "float64", "int16", "uint16",
+        "float32",
+        "float64",
+        "int16",
+        "uint16",
         mended("float16", "halves are rounded again"),
         mended("bfloat16", "halves are rounded again"),
         mended("int32", "integers from 2^29 on are coded less an offset, which follows from the values"),
@@ -115,7 +122,9 @@ def test_rows_are_appended(kind: str, field: np.ndarray) -> None:
 def test_planes_of_a_chunk_that_is_larger_than_the_cache(tmp_path: Path) -> None:
     y, x = np.linspace(0, 3, 256)[:, None], np.linspace(0, 4, 256)
     noise = np.random.default_rng(0).normal(0, 0.01, (16, 256, 256))
-    values = (280 + 0.1 * np.arange(16)[:, None, None] + 10 * (np.sin(1.3 * y) + np.sin(2.3 * x)) + noise).astype("float32")
+    values = (280 + 0.1 * np.arange(16)[:, None, None] + 10 * (np.sin(1.3 * y) + np.sin(2.3 * x)) + noise).astype(
+        "float32"
+    )
     with h5py.File(tmp_path / "x.h5", "w", rdcc_nbytes=1 << 20) as file:
         dataset = file.create_dataset("x", values.shape, "f4", chunks=values.shape, **ferrosz.hdf5.Ferrosz(abs=0.02))
         for number, plane in enumerate(values):
@@ -168,18 +177,32 @@ def test_what_xarray_opens_changes_and_saves(tmp_path: Path, field: np.ndarray) 
 def test_chunks_that_are_written_once_may_have_splines(field: np.ndarray) -> None:
     once = FerroszCodec(abs=1e-3, written_once=True)
     lengths = {}
-    for codec in (once, FerroszCodec(abs=1e-3), FerroszCodec(abs=1e-3, preset="balanced"), FerroszCodec(abs=1e-3, preset="small")):
+    for codec in (
+        once,
+        FerroszCodec(abs=1e-3),
+        FerroszCodec(abs=1e-3, preset="balanced"),
+        FerroszCodec(abs=1e-3, preset="small"),
+    ):
         store: dict[str, Any] = {}
-        array = zarr.create_array(store, shape=field.shape, chunks=field.shape, dtype="f4", serializer=codec, compressors=None)
+        array = zarr.create_array(
+            store, shape=field.shape, chunks=field.shape, dtype="f4", serializer=codec, compressors=None
+        )
         array[...] = field
         assert beyond(field, array[...], 1e-3) == 0
         lengths[codec] = len(store["c/0/0/0"].to_bytes())
     once_, *others = lengths.values()
     assert once_ < others[0] and len(set(others)) == 1
-    assert codec_for(field, range=1e-3, chunks=field.shape).codec in ("lorenzo+rans", "lorenzo+huffman", "outlier", "lorenzo")
+    assert codec_for(field, range=1e-3, chunks=field.shape).codec in (
+        "lorenzo+rans",
+        "lorenzo+huffman",
+        "outlier",
+        "lorenzo",
+    )
 
 
-@pytest.mark.parametrize("make", [FerroszCodec, ferrosz.numcodecs.Ferrosz, ferrosz.hdf5.Ferrosz], ids=["zarr", "numcodecs", "hdf5"])
+@pytest.mark.parametrize(
+    "make", [FerroszCodec, ferrosz.numcodecs.Ferrosz, ferrosz.hdf5.Ferrosz], ids=["zarr", "numcodecs", "hdf5"]
+)
 def test_splines_are_refused_by_name(make: Any) -> None:
     for codec in ("interp", "stencil+huffman", "slices", "cusz-hi"):
         with pytest.raises(ferrosz.ArgumentError, match="written_once=True"):
@@ -208,7 +231,9 @@ def test_an_array_with_splines_is_read_but_not_written(field: np.ndarray) -> Non
     """One whose metadata do not say that its chunks are written once."""
     store: dict[str, Any] = {}
     codec = FerroszCodec(abs=0.01, codec="interp", written_once=True)
-    array = zarr.create_array(store, shape=field.shape, chunks=field.shape, dtype="f4", serializer=codec, compressors=None)
+    array = zarr.create_array(
+        store, shape=field.shape, chunks=field.shape, dtype="f4", serializer=codec, compressors=None
+    )
     array[...] = field
     metadata = store["zarr.json"].to_bytes().replace(b"true", b"false")
     store["zarr.json"] = type(store["zarr.json"]).from_bytes(metadata)
@@ -234,8 +259,13 @@ def test_the_filter_refuses_splines_by_name(tmp_path: Path, field: np.ndarray) -
                 h5py.h5d.create(file.id, b"again", h5py.h5t.NATIVE_FLOAT, space, properties)
         assert ferrosz.info(file["once"].id.read_direct_chunk((0, 0, 0))[1]).codec == "interp"
         # A preset is what the codecs without splines are chosen by.
-        file.create_dataset("small", data=field, chunks=field.shape, compression=ferrosz.hdf5.FILTER_ID,
-                            compression_opts=(1, 0, *words[2:]))
+        file.create_dataset(
+            "small",
+            data=field,
+            chunks=field.shape,
+            compression=ferrosz.hdf5.FILTER_ID,
+            compression_opts=(1, 0, *words[2:]),
+        )
         balanced = ferrosz.compress(field, abs=0.01, preset="balanced", fill=["auto"])
         assert file["small"].id.read_direct_chunk((0, 0, 0))[1] == bytes(balanced)
 
@@ -258,7 +288,9 @@ def test_copies_by_tools(tool: str, tmp_path: Path, field: np.ndarray, monkeypat
     encoding = {"t": {**ferrosz.hdf5.Ferrosz(abs=0.05), "chunksizes": (20, 50, 60)}}
     data = xr.Dataset({"t": (("z", "y", "x"), field)})
     data.to_netcdf(tmp_path / "0.nc", engine="h5netcdf", encoding=encoding)
-    chunks = [["-l", "t:CHUNK=7x50x60"], ["-l", "t:CHUNK=40x9x60"]] if tool == "h5repack" else [["-c", "z/7"], ["-c", "y/9"]]
+    chunks = (
+        [["-l", "t:CHUNK=7x50x60"], ["-l", "t:CHUNK=40x9x60"]] if tool == "h5repack" else [["-c", "z/7"], ["-c", "y/9"]]
+    )
     for number in range(6):
         files = [str(tmp_path / f"{place}.nc") for place in (number, number + 1)]
         subprocess.run([tool, *chunks[number % 2], *files], check=True, capture_output=True)

@@ -72,7 +72,14 @@ def test_reports_are_copied_and_compared(field: np.ndarray) -> None:
     assert ferrosz.verify(array, stream) == ferrosz.verify(array, stream)
 
 
-NUMBERS = [np.float32(0.25), np.float64(0.25), np.float16(0.25), np.array(0.25), np.array(0.25, "f4"), np.float32([0.25])[0]]
+NUMBERS = [
+    np.float32(0.25),
+    np.float64(0.25),
+    np.float16(0.25),
+    np.array(0.25),
+    np.array(0.25, "f4"),
+    np.float32([0.25])[0],
+]
 
 
 @pytest.mark.parametrize("bound", [*NUMBERS, np.int64(2), np.uint8(2), np.array(2)], ids=repr)
@@ -82,7 +89,9 @@ def test_bounds_that_numpy_computed(bound: Any, field: np.ndarray, tmp_path: Any
     array = zarr.create_array({}, shape=field.shape, chunks=field.shape, dtype="f4", serializer=codec, compressors=None)
     array[...] = field
     assert np.abs(array[...] - field).max() <= bound
-    json.dumps([codec.to_dict(), ferrosz.cf.attributes(codec, range=bound), ferrosz.numcodecs.Ferrosz(abs=bound).get_config()])
+    json.dumps(
+        [codec.to_dict(), ferrosz.cf.attributes(codec, range=bound), ferrosz.numcodecs.Ferrosz(abs=bound).get_config()]
+    )
     json.dumps(codec_for(field, range=bound, fill=np.array([7], "f4")).to_dict())
     of_file = ferrosz.hdf5.Ferrosz(abs=bound)
     assert type(of_file.abs) is float and of_file == ferrosz.hdf5.Ferrosz(abs=float(bound))
@@ -92,7 +101,9 @@ def test_bounds_that_numpy_computed(bound: Any, field: np.ndarray, tmp_path: Any
     assert ferrosz.compress(field, abs=bound) == ferrosz.compress(field, abs=float(bound))
 
 
-@pytest.mark.parametrize("make", [FerroszCodec, ferrosz.hdf5.Ferrosz, ferrosz.numcodecs.Ferrosz], ids=["zarr", "hdf5", "numcodecs"])
+@pytest.mark.parametrize(
+    "make", [FerroszCodec, ferrosz.hdf5.Ferrosz, ferrosz.numcodecs.Ferrosz], ids=["zarr", "hdf5", "numcodecs"]
+)
 def test_wrong_settings_say_what_to_do(make: Any, field: np.ndarray) -> None:
     relative = "filter_for" if make is ferrosz.hdf5.Ferrosz else "codec_for"
     cases: list[tuple[dict[str, Any], str]] = [
@@ -107,13 +118,24 @@ def test_wrong_settings_say_what_to_do(make: Any, field: np.ndarray) -> None:
         ({"abs": [1, 2]}, "abs: .* is not a number"),
         ({"abs": 1, "rank": 2.5}, "rank: 2.5 is not a whole number"),
         ({"abs": 1, "preset": 3}, "preset: 3 is not a string"),
+        ({"abs": 1, "codec": 3}, "codec: 3 is not a string"),
+        ({"abs": 1j}, "abs: 1j is not a number"),
     ]
     for settings, message in cases:
         with pytest.raises(ferrosz.ArgumentError, match=message):
             make(**settings)
     for function in (codec_for, ferrosz.hdf5.filter_for):
         array = np.array([0, 1, 5, 1e20], "f4")
-        for fill in (1e20, np.float32(1e20), [1e20], (1e20,), np.array([1e20]), np.array(1e20), iter([1e20]), ["auto", 1e20]):
+        for fill in (
+            1e20,
+            np.float32(1e20),
+            [1e20],
+            (1e20,),
+            np.array([1e20]),
+            np.array(1e20),
+            iter([1e20]),
+            ["auto", 1e20],
+        ):
             assert function(array, range=1 / 64, fill=fill).abs == 5 / 64
         for fill in ("x", [[]], b"1", [None, "x"]):
             with pytest.raises(ferrosz.ArgumentError, match="fill"):
@@ -183,7 +205,10 @@ def test_arrays_without_dimensions(tmp_path: Any) -> None:
     assert ferrosz.decompress(stream).shape == (1,)
     with pytest.raises(ferrosz.ArgumentError, match="shape"):
         ferrosz.decompress(ferrosz.compress(np.zeros(2, "f4"), abs=0), out=out)
-    for kind in ({"serializer": FerroszCodec(abs=0)}, {"zarr_format": 2, "compressors": ferrosz.numcodecs.Ferrosz(abs=0)}):
+    for kind in (
+        {"serializer": FerroszCodec(abs=0)},
+        {"zarr_format": 2, "compressors": ferrosz.numcodecs.Ferrosz(abs=0)},
+    ):
         array = zarr.create_array({}, shape=(), dtype="f4", **{"compressors": None, **kind})
         array[...] = 3.5
         assert array[...].shape == () and array[...] == 3.5

@@ -43,6 +43,7 @@ def nans(values):
 
 SMALL, CUBE, WIDE = (37, 45), (24, 40, 50), (64, 128, 128)
 ABS = FerroszCodec(abs=0.5)
+SPLINES = FerroszCodec(abs=9, codec="interp", keep_sign=True, keep_zero=True, written_once=True)
 
 # Values, the codec, and the options of `zarr.create_array`.
 CASES = {
@@ -60,7 +61,7 @@ CASES = {
     "lossless": (field("f4", CUBE), FerroszCodec(abs=0), {"chunks": CUBE}),
     "preset": (field("f4", CUBE), FerroszCodec(abs=0.5, preset="fast"), {"chunks": CUBE}),
     "axes": (field("f4", CUBE), FerroszCodec(abs=0.5, codec="plain", rank=2, axes="s,y,x"), {"chunks": CUBE}),
-    "kept": (field("f4", CUBE) - 500, FerroszCodec(abs=9, codec="interp", keep_sign=True, keep_zero=True, written_once=True), {"chunks": CUBE}),
+    "kept": (field("f4", CUBE) - 500, SPLINES, {"chunks": CUBE}),
     "range": (field("f4", CUBE), codec_for(field("f4", CUBE), range=1e-3), {"chunks": CUBE}),
     "wide": (field("f4", WIDE), FerroszCodec(abs=0.01, codec="lorenzo+rans"), {"chunks": WIDE}),
     "summed": (field("f4", WIDE), FerroszCodec(abs=0.01, codec="plain"), {"chunks": WIDE, "compressors": Crc32cCodec()}),

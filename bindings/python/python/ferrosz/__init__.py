@@ -99,11 +99,12 @@ def compress(
     for bit.
 
     array
-        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of one to eight dimensions: an
-        array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not copied.
-        A single element without dimensions is compressed as an array of shape (1,). In a masked array the masked elements
-        are missing: they become its `fill_value`, which is one of the fill values then, and what the mask hides counts
-        nowhere. A `fill_value` that the type does not have, or that is not masked everywhere, is an error.
+        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of one to eight dimensions:
+        an array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not
+        copied. A single element without dimensions is compressed as an array of shape (1,). In a masked array the
+        masked elements are missing: they become its `fill_value`, which is one of the fill values then, and what the
+        mask hides counts nowhere. A `fill_value` that the type does not have, or that is not masked everywhere, is an
+        error.
     abs, range, max, pwrel
         The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
         magnitude; or `pwrel` times |x|, for each value. 0 is lossless.
@@ -133,9 +134,9 @@ def compress(
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     out
-        For an array on a GPU, memory for the stream: an array of uint8 with one dimension on the same GPU, in C order, that
-        begins at a multiple of 16 bytes and has at least `Compressor.max_stream_bytes` bytes. The result is then the start
-        of it, without a copy.
+        For an array on a GPU, memory for the stream: an array of uint8 with one dimension on the same GPU, in C order,
+        that begins at a multiple of 16 bytes and has at least `Compressor.max_stream_bytes` bytes. The result is then
+        the start of it, without a copy.
     progress
         Is called from time to time, on this thread, with the number of elements done since the last call, as
         `tqdm.update` wants it.
@@ -143,10 +144,10 @@ def compress(
         For an array on a GPU, the stream to work on: an object of CuPy or PyTorch, or a number. By default the current
         stream of the library that the array belongs to.
 
-    An array on an NVIDIA GPU, of CuPy, PyTorch, JAX or any library with DLPack or `__cuda_array_interface__`, is compressed
-    there, if it is float32, float64, float16, bfloat16, int16 or uint16. The result is a `DeviceArray` of bytes. There
-    `fill="auto"` finds nothing, no target is searched, and types of 16 bits have no fill values. For many arrays, a
-    `Compressor` is faster: it keeps its device memory.
+    An array on an NVIDIA GPU, of CuPy, PyTorch, JAX or any library with DLPack or `__cuda_array_interface__`, is
+    compressed there, if it is float32, float64, float16, bfloat16, int16 or uint16. The result is a `DeviceArray` of
+    bytes. There `fill="auto"` finds nothing, no target is searched, and types of 16 bits have no fill values. For many
+    arrays, a `Compressor` is faster: it keeps its device memory.
 
     Raises `ArgumentError`, `UnsupportedType`, `TargetNotReached`, `DeviceError` and `OutOfMemory`.
 
@@ -217,14 +218,15 @@ def compress_part(
     abs, range, max
         The bound, also a relative one, is that of the whole array.
     device
-        "auto" is the CPU. The members take turns of the GPUs of "cuda:all" or "cuda:0,1". On a GPU each member compresses
-        a slab of whole chunks along the slowest axis, which other members send it as far as it does not have it. If one
-        member has no GPU, or if there are fewer slabs than members, all use their CPUs.
+        "auto" is the CPU. The members take turns of the GPUs of "cuda:all" or "cuda:0,1". On a GPU each member
+        compresses a slab of whole chunks along the slowest axis, which other members send it as far as it does not have
+        it. If one member has no GPU, or if there are fewer slabs than members, all use their CPUs.
 
-    An error of one member is an error of all: it raises its own, the others `GroupError`. The calls of the group are made on
-    this thread; the interpreter's lock is free between them.
+    An error of one member is an error of all: it raises its own, the others `GroupError`. The calls of the group are
+    made on this thread; the interpreter's lock is free between them.
 
-    Raises `ArgumentError`, `UnsupportedType`, `DeviceError`, `GroupError`, `OutOfMemory`, and what the methods of the group raise.
+    Raises `ArgumentError`, `UnsupportedType`, `DeviceError`, `GroupError`, `OutOfMemory`, and what the methods of the
+    group raise.
 
     >>> class Alone:
     ...     rank, size, file = 0, 1, bytearray()
@@ -267,8 +269,8 @@ def decompress(
         A writable array in C order, with the shape and the element type of the result. The result is written to it, and
         it is returned. For a stream of one element it may have no dimensions.
     box
-        An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks with
-        elements of the box are read. The result has no axis for an integer.
+        An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks
+        with elements of the box are read. The result has no axis for an integer.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     verify_checksums

@@ -29,8 +29,8 @@ def to_carrier(array: Any) -> Any:
         low, high = int(values.min()), int(values.max())
         if low < limits.min or high > limits.max:
             raise ArgumentError(
-                f"array: a stream has {name} as {carrier}, so values from {limits.min} to {limits.max}, and the array has "
-                f"values from {low} to {high}"
+                f"array: a stream has {name} as {carrier}, so values from {limits.min} to {limits.max}, and the array "
+                f"has values from {low} to {high}"
             )
     return array.astype(carrier)
 

@@ -28,9 +28,9 @@ TOLERANCE = 1.01
 def settings_of_chunks(
     values: Any, chunks: Sequence[int], names: Sequence[str], compressor: Callable[[dict[str, Any]], Compressor]
 ) -> dict[str, Any]:
-    """The settings of these names, out of `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`, that all chunks of this shape have. There are none
-    if chunks have more than 8 MiB, or if a preset, which chooses for each chunk, makes those of the sample more than 1 %
-    shorter together.
+    """The settings of these names, out of `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`, that all chunks of this
+    shape have. There are none if chunks have more than 8 MiB, or if a preset, which chooses for each chunk, makes those
+    of the sample more than 1 % shorter together.
 
     values
         An array of NumPy or of Dask, on a GPU, or of which boxes can be loaded. Only the samples are.

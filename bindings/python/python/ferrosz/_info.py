@@ -14,8 +14,8 @@ __all__ = ["Info"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Info:
-    """The properties of a stream, as its header and its chunk table have them. `dataclasses.asdict` makes a dictionary of
-    them."""
+    """The properties of a stream, as its header and its chunk table have them. `dataclasses.asdict` makes a dictionary
+    of them."""
 
     dtype: str
     """NumPy's name of the element type."""
@@ -32,7 +32,8 @@ class Info:
     bound: float
     """The bound as it was given."""
     absolute_error: float
-    """The absolute error that follows from the bound; 0 is lossless. It is infinite with a bound relative to each value."""
+    """The absolute error that follows from the bound; 0 is lossless. It is infinite with a bound relative to each
+    value."""
     lossless: bool
     """Whether every value comes back bit for bit."""
     fill: list[float] = field(hash=False)

@@ -13,7 +13,8 @@ def unmasked(array: Any) -> tuple[Any, float | None]:
     """An array with its fill value in the place of masked elements, and the fill value; other arrays as they are. The
     values that the mask hides count nowhere.
 
-    The fill value must be one of the type, and none of the elements that are not masked, which would be missing with it.
+    The fill value must be one of the type, and none of the elements that are not masked, which would be missing with
+    it.
     """
     if not isinstance(array, np.ma.MaskedArray):
         return array, None
@@ -23,7 +24,8 @@ def unmasked(array: Any) -> tuple[Any, float | None]:
     taken = int(np.ma.count(array[np.ma.getdata(array) == fill]))
     if taken:
         raise ArgumentError(
-            f"array: {taken} of its elements are not masked and have its fill value {fill!r}; set another array.fill_value"
+            f"array: {taken} of its elements are not masked and have its fill value {fill!r}; set another "
+            "array.fill_value"
         )
     return array.filled(fill), float(fill)
 
@@ -34,7 +36,9 @@ def _fill_value(array: Any) -> Any:
     try:
         with np.errstate(over="ignore"):
             fill = np.asarray(given).astype(array.dtype)[()]
-            is_kept = np.isfinite(fill) == np.isfinite(given) if array.dtype.kind not in "iu" else int(fill) == int(given)
+            is_kept = (
+                np.isfinite(fill) == np.isfinite(given) if array.dtype.kind not in "iu" else int(fill) == int(given)
+            )
     except (TypeError, ValueError, OverflowError):
         is_kept = False
     if not is_kept:

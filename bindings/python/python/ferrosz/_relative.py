@@ -17,9 +17,9 @@ from ._settings import fills, number
 
 
 def fill_values_of(array: Any, fill: float | str | Iterable[float | str] | None) -> list[float]:
-    """The values of missing elements of a whole array: the numbers of `fill`. `"auto"` in it, or no `fill`, stands for the
-    CF attributes `_FillValue` and `missing_value`, and for values that look like fill values in an array that is neither
-    on a GPU nor one of Dask.
+    """The values of missing elements of a whole array: the numbers of `fill`. `"auto"` in it, or no `fill`, stands for
+    the CF attributes `_FillValue` and `missing_value`, and for values that look like fill values in an array that is
+    neither on a GPU nor one of Dask.
     """
     given = "auto" if fill is None else fills(fill)
     names = given if isinstance(given, list) else [given]
@@ -78,7 +78,8 @@ def _extremes(values: Any, fill: list[float], valid: tuple[float, float] | None)
 def extremes_of(
     block: Any, fill: list[float], valid: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """The least and the greatest of the values of a block that are finite, valid and not `fill`; None if there are none."""
+    """The least and the greatest of the values of a block that are finite, valid and not `fill`; None if there are
+    none."""
     if isinstance(block, np.ma.MaskedArray):
         block = block.compressed()
     block = block if is_on_gpu(block) else np.asarray(block)
@@ -97,7 +98,8 @@ def extremes_of(
 
 
 def _as_element(value: float, dtype: np.dtype[Any]) -> Any:
-    """A fill value as an element of an array, so that it equals those elements; a number that integers lack as it is."""
+    """A fill value as an element of an array, so that it equals those elements; a number that integers lack as it
+    is."""
     if dtype.kind in "iu":
         return int(value) if value.is_integer() and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max else value
     with np.errstate(over="ignore"):

@@ -1,8 +1,8 @@
 """Chunks that are written in parts.
 
 Zarr and HDF5 decode a chunk and encode it again whenever a part of it is written. The decoded values of codecs without
-splines encode to themselves, so the bound holds however often that happens. Those of splines do not: each time may add a
-bound. So splines are for chunks of which a user says that they are written once, as a whole.
+splines encode to themselves, so the bound holds however often that happens. Those of splines do not: each time may add
+a bound. So splines are for chunks of which a user says that they are written once, as a whole.
 """
 
 from __future__ import annotations

@@ -69,11 +69,13 @@ def _fill(value: Any, names: tuple[str, ...]) -> float | str:
 
 
 def refuse_others(of: str, others: dict[str, Any], known: Iterable[str], relative: str) -> None:
-    """An error if there are settings that `of` has not. `relative` is the function that makes one for a relative bound."""
+    """An error if there are settings that `of` has not. `relative` is the function that makes one for a relative
+    bound."""
     for name in others:
         if name in ("range", "max"):
             raise ArgumentError(
-                f"{name}: each chunk would have another bound; {relative}(array, {name}=...) makes one of that of the array"
+                f"{name}: each chunk would have another bound; {relative}(array, {name}=...) makes one of that of the "
+                "array"
             )
         if name in ("psnr", "rmse", "ratio"):
             raise ArgumentError(

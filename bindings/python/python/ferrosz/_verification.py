@@ -80,6 +80,6 @@ class Verification:
         wrong = max(self.over_limit, self.over_promised)
         verdict = "bound kept" if self.kept else f"BOUND NOT KEPT by {wrong} of {self.size} values"
         return (
-            f"<ferrosz.Verification: {verdict}; largest error {self.largest_error:.4e} of {self.absolute_error:.4e} promised; "
-            f"PSNR {self.psnr:.2f} dB, ratio {self.ratio:.2f}>"
+            f"<ferrosz.Verification: {verdict}; largest error {self.largest_error:.4e} of {self.absolute_error:.4e} "
+            f"promised; PSNR {self.psnr:.2f} dB, ratio {self.ratio:.2f}>"
         )

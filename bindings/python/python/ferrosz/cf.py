@@ -1,5 +1,5 @@
-"""The conventions CF and NUG for variables of NetCDF and Zarr: values of missing elements, and attributes that say which
-error a lossy compression has left.
+"""The conventions CF and NUG for variables of NetCDF and Zarr: values of missing elements, and attributes that say
+which error a lossy compression has left.
 
 >>> import ferrosz.zarr
 >>> found = attributes(ferrosz.zarr.FerroszCodec(abs=0.05, preset="fast"), range=1e-3)
@@ -50,8 +50,8 @@ def attributes(
     range, max
         The relative bound that the absolute one was computed from, as it was given to `codec_for` or `filter_for`.
     variable
-        The variable that is compressed, or its attributes. If it has some of these already, its values have an error, and
-        a `RepeatedCompression` warns that the errors add.
+        The variable that is compressed, or its attributes. If it has some of these already, its values have an error,
+        and a `RepeatedCompression` warns that the errors add.
 
     The attributes are
 
@@ -62,7 +62,8 @@ def attributes(
     ferrosz_bound
         The bound: no value is off by more; with `pwrel`, by more than this share of it.
     ferrosz_preset, ferrosz_codec
-        The preset that chose, or the codec, a string. Of data that may be written in parts the preset `small` is `balanced`.
+        The preset that chose, or the codec, a string. Of data that may be written in parts the preset `small` is
+        `balanced`.
     ferrosz_written_once
         1 if each chunk was written once; a chunk that is written again may then be off by one bound more. Otherwise the
         bound holds however often chunks are written.
@@ -93,15 +94,15 @@ def note_error(variable: Any) -> None:
         mode = "each value times " if known.get("ferrosz_mode") == "pwrel" else ""
         name = f" {variable.name!r}" if getattr(variable, "name", None) else ""
         warn(
-            f"the variable{name} has been compressed with an error of at most {mode}{known['ferrosz_bound']}, as its attribute "
-            "ferrosz_bound says; the error of this compression adds to it",
+            f"the variable{name} has been compressed with an error of at most {mode}{known['ferrosz_bound']}, as its "
+            "attribute ferrosz_bound says; the error of this compression adds to it",
             RepeatedCompression,
         )
 
 
 def fill_values(variable: Any, names: Sequence[str] = ("_FillValue", "missing_value")) -> list[float]:
-    """The values of missing elements by these attributes of a variable of xarray, netCDF4, h5py or Zarr; none of an object
-    without attributes.
+    """The values of missing elements by these attributes of a variable of xarray, netCDF4, h5py or Zarr; none of an
+    object without attributes.
 
     >>> import xarray
     >>> fill_values(xarray.DataArray([1.0, 1e20], attrs={"missing_value": 1e20}))
@@ -130,9 +131,11 @@ def _fill_value(name: str, value: Any) -> float:
 
 
 def valid_range(variable: Any) -> tuple[float, float] | None:
-    """The least and the greatest valid value by the attributes `valid_range`, `valid_min` and `valid_max` of a variable.
+    """The least and the greatest valid value by the attributes `valid_range`, `valid_min` and `valid_max` of a
+    variable.
 
-    None if there are no such attributes, or `scale_factor` or `add_offset` beside them: then they are for packed values.
+    None if there are no such attributes, or `scale_factor` or `add_offset` beside them: then they are for packed
+    values.
 
     >>> import xarray
     >>> valid_range(xarray.DataArray([1.0, 1e20], attrs={"valid_min": 0.0}))

@@ -29,17 +29,19 @@ class Ferrosz(Codec):  # type: ignore[misc]
     """The codec `ferrosz`, a compressor of chunks with their shape. Its arguments are those of `ferrosz.compress`, and
 
     written_once
-        Each chunk is written once, and as a whole. Without it the bound holds however often parts of a chunk are written,
-        as only codecs without splines are taken; with it streams are shorter. See `ferrosz.zarr.FerroszCodec`.
+        Each chunk is written once, and as a whole. Without it the bound holds however often parts of a chunk are
+        written, as only codecs without splines are taken; with it streams are shorter. See `ferrosz.zarr.FerroszCodec`.
     dtype
-        The type of the array. It is needed for integers of 8 and 64 bits and for a byte order that is not this machine's,
-        since neither a stream nor the metadata that a codec gets have it: without it such an array is refused.
+        The type of the array. It is needed for integers of 8 and 64 bits and for a byte order that is not this
+        machine's, since neither a stream nor the metadata that a codec gets have it: without it such an array is
+        refused.
     order
-        `"F"` for an array in Fortran order, whose streams are those of its transpose. Without it such an array is refused.
+        `"F"` for an array in Fortran order, whose streams are those of its transpose. Without it such an array is
+        refused.
 
     Each chunk is compressed alone, so the bound must not depend on the values of a chunk: it is absolute (`abs`), or
-    relative to each value (`pwrel`); `ferrosz.zarr.codec_for(array, range=...).abs` is one of a whole array. Zarr v2 tells a
-    codec no fill value: give that of the array as `fill`.
+    relative to each value (`pwrel`); `ferrosz.zarr.codec_for(array, range=...).abs` is one of a whole array. Zarr v2
+    tells a codec no fill value: give that of the array as `fill`.
 
     >>> Ferrosz(abs=1e-3, dtype=">f4")
     Ferrosz(abs=0.001, dtype='>f4')
@@ -102,8 +104,8 @@ class Ferrosz(Codec):  # type: ignore[misc]
             array = array.T
         elif array.flags.f_contiguous and not array.flags.c_contiguous:
             raise ArgumentError(
-                "a stream has arrays in C order, and Zarr v2 tells a codec no order: give the codec order='F', or create the "
-                "array with order='C'"
+                "a stream has arrays in C order, and Zarr v2 tells a codec no order: give the codec order='F', or create "
+                "the array with order='C'"
             )
         return bytes(self._compressor.compress(to_carrier(array)))
 
@@ -112,8 +114,8 @@ class Ferrosz(Codec):  # type: ignore[misc]
         if self._dtype is None and (not dtype.isnative or carrier_of(dtype) != dtype):
             refuse_type(dtype, "the codec 'ferrosz'")
             raise UnsupportedType(
-                f"a stream has no arrays of {dtype.str!r} as they are, and Zarr v2 tells a codec no type: give the codec "
-                f"dtype={dtype.str!r}, or create the array with another type, such as {carrier_of(dtype).str!r}"
+                f"a stream has no arrays of {dtype.str!r} as they are, and Zarr v2 tells a codec no type: give the "
+                f"codec dtype={dtype.str!r}, or create the array with another type, such as {carrier_of(dtype).str!r}"
             )
         if self._dtype is not None and dtype != self._dtype:
             raise UnsupportedType(f"dtype: the codec has {self._dtype.str!r}, and the array {dtype.str!r}")

@@ -56,10 +56,10 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     The fill value of the array comes back exactly, and spoils no prediction. So do other values that look like fill
     values, such as 1e20.
 
-    zarr decodes a chunk and encodes it again whenever a part of it is written. The bound holds however often that happens:
-    by default only codecs without splines are taken, whose decoded values encode to themselves. If each chunk is written
-    once, and as a whole, `written_once=True` makes streams shorter: it admits the codecs `interp`, `stencil`, `slices` and
-    their variants, and the preset `small` chooses among them.
+    zarr decodes a chunk and encodes it again whenever a part of it is written. The bound holds however often that
+    happens: by default only codecs without splines are taken, whose decoded values encode to themselves. If each chunk
+    is written once, and as a whole, `written_once=True` makes streams shorter: it admits the codecs `interp`,
+    `stencil`, `slices` and their variants, and the preset `small` chooses among them.
 
     Integers of 8 and 64 bits are those of 16 and 32 in a stream, so those of 64 bits must fit.
     """
@@ -289,16 +289,18 @@ def codec_for(
     chunks: Sequence[int] | None = None,
     **options: Any,
 ) -> FerroszCodec:
-    """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
+    """The codec whose absolute bound is `range` times the range of the whole array, or `max` times its largest
+    magnitude.
 
     The array is one of NumPy, Dask or xarray, or anything that NumPy makes an array of. An array of Dask is read twice:
-    here, and when it is written. Missing elements do not count: those that are not finite, those that are masked, those out
-    of the CF attribute `valid_range`, those of `fill`, and, without `fill`, those of the CF attributes `_FillValue` and
-    `missing_value` of an array of xarray and those that look like fill values in an array of NumPy. The other options are
-    those of `FerroszCodec`. If the array is a variable that was compressed before, by its attribute `ferrosz_bound`, a
-    `RepeatedCompression` warns that the errors add.
+    here, and when it is written. Missing elements do not count: those that are not finite, those that are masked, those
+    out of the CF attribute `valid_range`, those of `fill`, and, without `fill`, those of the CF attributes `_FillValue`
+    and `missing_value` of an array of xarray and those that look like fill values in an array of NumPy. The other
+    options are those of `FerroszCodec`. If the array is a variable that was compressed before, by its attribute
+    `ferrosz_bound`, a `RepeatedCompression` warns that the errors add.
 
-    zarr itself drops the mask of a masked array: write `array.filled()`, and let the array of Zarr have this fill value.
+    zarr itself drops the mask of a masked array: write `array.filled()`, and let the array of Zarr have this fill
+    value.
 
     With `chunks`, the shape of the array's chunks, the codec is chosen here, by up to four of them, and is that of all
     chunks. Without it a preset chooses for each chunk, which takes longer than to compress one of a few MiB. The preset
@@ -311,7 +313,9 @@ def codec_for(
     'layered'
     """
     if "abs" in options or "pwrel" in options:
-        raise ArgumentError("codec_for makes the bound of range or max; with abs or pwrel there is FerroszCodec(abs=...)")
+        raise ArgumentError(
+            "codec_for makes the bound of range or max; with abs or pwrel there is FerroszCodec(abs=...)"
+        )
     cf.note_error(array)
     known = fill_values_of(array, fill)
     codec = FerroszCodec(abs=absolute_error(array, range=range, max=max, fill=known), **options)

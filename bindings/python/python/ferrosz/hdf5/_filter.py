@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["FILTER_ID", "Ferrosz", "filter_for"]
 
 FILTER_ID: Final = 46657
-"""The number of the filter in files. It is one for tests: do not keep files with it. Who makes a filter is warned of this
-once in a process, by `ferrosz.TestNumber`."""
+"""The number of the filter in files. It is one for tests: do not keep files with it. Who makes a filter is warned of
+this once in a process, by `ferrosz.TestNumber`."""
 
 VERSION = 1
 MODES = {"abs": 0, "pwrel": 3}
@@ -34,31 +34,33 @@ WRITTEN_ONCE = 1 << 24
 
 
 class Ferrosz(Mapping[str, Any]):
-    """The filter with these settings, as keyword arguments of h5py's `create_dataset` and as an encoding of xarray with the
-    engine h5netcdf.
+    """The filter with these settings, as keyword arguments of h5py's `create_dataset` and as an encoding of xarray with
+    the engine h5netcdf.
 
     abs, pwrel
-        The bound, which is that of every chunk: |x - x'| is at most `abs`, or `pwrel` times |x|. For a bound relative to
-        the range of the whole dataset see `filter_for`.
+        The bound, which is that of every chunk: |x - x'| is at most `abs`, or `pwrel` times |x|. For a bound relative
+        to the range of the whole dataset see `filter_for`.
     preset, codec, rank
         As those of `ferrosz.compress`.
     fill
         The value of missing elements. `"auto"` is the fill value of the dataset, and values that are found in a chunk;
         `None` is none.
     written_once
-        Each chunk is written once, and as a whole. HDF5 decodes a chunk and encodes it again when a part of it is written
-        and the chunk is not in its cache any more, as with planes of a chunk that is larger than the cache. By default the
-        bound holds however often that happens, as only codecs without splines are taken; with `written_once=True` streams
-        are shorter: it admits the codecs `interp`, `stencil`, `slices` and their variants, and the preset `small` chooses
-        among them. Copies by h5repack and nccopy have the data of another file, which is decoded already: use the default.
+        Each chunk is written once, and as a whole. HDF5 decodes a chunk and encodes it again when a part of it is
+        written and the chunk is not in its cache any more, as with planes of a chunk that is larger than the cache. By
+        default the bound holds however often that happens, as only codecs without splines are taken; with
+        `written_once=True` streams are shorter: it admits the codecs `interp`, `stencil`, `slices` and their variants,
+        and the preset `small` chooses among them. Copies by h5repack and nccopy have the data of another file, which is
+        decoded already: use the default.
 
-    Give chunks of 1 MiB or more. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every filter
-    optional.
+    Give chunks of 1 MiB or more. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every
+    filter optional.
 
     >>> dict(Ferrosz(abs=0.5))
     {'compression': 46657, 'compression_opts': (1, 0, 0, 0, 1071644672)}
 
-    xarray: `dataset.to_netcdf("t.nc", engine="h5netcdf", encoding={"t": {**Ferrosz(abs=0.5), "chunksizes": (64, 512)}})`.
+    xarray: `dataset.to_netcdf("t.nc", engine="h5netcdf", encoding={"t": {**Ferrosz(abs=0.5), "chunksizes": (64,
+    512)}})`.
     """
 
     def __init__(
@@ -141,8 +143,8 @@ def _warn_of_number() -> None:
         return
     _is_warned = True
     warn(
-        f"{FILTER_ID}, the number of the HDF5 filter of ferrosz, is one for tests: files with it are not for keeping, until the "
-        "HDF Group has assigned one",
+        f"{FILTER_ID}, the number of the HDF5 filter of ferrosz, is one for tests: files with it are not for keeping, until "
+        "the HDF Group has assigned one",
         TestNumber,
     )
 
@@ -161,7 +163,8 @@ def filter_for(
     chunks: Sequence[int] | None = None,
     **settings: Any,
 ) -> Ferrosz:
-    """The filter whose absolute bound is `range` times the range of the whole array, or `max` times its largest magnitude.
+    """The filter whose absolute bound is `range` times the range of the whole array, or `max` times its largest
+    magnitude.
 
     The array, the elements that do not count, and the warning about one that was compressed before, are those of
     `ferrosz.zarr.codec_for`. The filter knows the fill value
@@ -185,8 +188,8 @@ def filter_for(
 
 
 def chosen_once(given: Ferrosz, values: Any, chunks: Sequence[int], fill: Any) -> Ferrosz:
-    """A filter with the codec of all chunks of this shape in the place of its preset: see `settings_of_chunks`. `fill` are
-    the fill values of chunks."""
+    """A filter with the codec of all chunks of this shape in the place of its preset: see `settings_of_chunks`. `fill`
+    are the fill values of chunks."""
     if given.codec is not None:
         return given
     names = ["codec"] if given.rank is not None else ["codec", "rank"]

@@ -29,22 +29,22 @@ def read(dataset: h5py.Dataset, box: Any = None, *, out: Any = None, device: str
     dataset
         A dataset of h5py. One without the filter, or with another one beside it, such as a checksum, is read by h5py.
     box
-        An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis; by default all. With
-        any other index h5py reads.
+        An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis; by default all.
+        With any other index h5py reads.
     out
         A writable array of NumPy with the shape and the element type of the result, which is written to it. It is
         returned.
     device
-        `"auto"` or `"cpu"`; or `"cuda"` or `"cuda:1"`: then the chunks are decoded on this GPU, and the result is an array
-        of CuPy.
+        `"auto"` or `"cpu"`; or `"cuda"` or `"cuda:1"`: then the chunks are decoded on this GPU, and the result is an
+        array of CuPy.
 
     Raises `DamagedStream`, which names the dataset and the chunk, `ArgumentError`, and what h5py raises.
 
     HDF5 has a cache of chunks, in which those that were just written are as they were before they were compressed.
     `dataset[box]` shows these; `read` shows what is stored.
 
-    It can be called from several threads, which take turns at h5py's lock only while they fetch chunks, and in processes
-    that are forked.
+    It can be called from several threads, which take turns at h5py's lock only while they fetch chunks, and in
+    processes that are forked.
 
     >>> import h5py, ferrosz.hdf5
     >>> file = h5py.File("field.h5", "w", driver="core", backing_store=False)

@@ -53,8 +53,8 @@ def write(
         An array of NumPy; or one that NumPy makes an array of, such as a memory map, an array of Dask or a dataset, of
         which a chunk at a time is loaded; or an array on a GPU, whose chunks are compressed there, with CuPy.
     abs, pwrel, range, max
-        The bound: absolute, relative to each value, to the range of the whole array, or to its largest magnitude. The last
-        two become an absolute bound, as in `filter_for`.
+        The bound: absolute, relative to each value, to the range of the whole array, or to its largest magnitude. The
+        last two become an absolute bound, as in `filter_for`.
     preset, codec, rank, fill
         As those of `Ferrosz`. Of a preset the codec is chosen once, by up to four chunks: see `filter_for`.
     written_once
@@ -176,7 +176,9 @@ def _check_mask(of_mask: float, fillvalue: Any, fill: Any, dtype: np.dtype[Any])
         if value == "auto":
             continue
         if value in (None, "none") or not np.array_equal(dtype.type(value), of_mask, equal_nan=True):
-            raise ArgumentError(f"{name}: it is {value!r}, but masked elements are written as array.fill_value, {of_mask!r}")
+            raise ArgumentError(
+                f"{name}: it is {value!r}, but masked elements are written as array.fill_value, {of_mask!r}"
+            )
 
 
 def _on_cpu(part: Any, dataset: h5py.Dataset) -> Any:

@@ -76,6 +76,18 @@ const CAMPAIGNS: [Campaign; 40] = [
         "masks::a_damaged_mask_is_found_and_loses_its_part_only",
     ),
     campaign(
+        "keeping",
+        "keeping::presets_keep_what_a_field_shows_to_matter",
+        2_000,
+        100,
+    ),
+    campaign(
+        "rewrites",
+        "rewrites::errors_of_rewrites_never_add_up",
+        20_000,
+        1000,
+    ),
+    campaign(
         "parts",
         "parts::any_decomposition_makes_the_bytes_of_one_process",
         20_000,

@@ -187,3 +187,24 @@ def test_verify_finds_another_array(field: np.ndarray) -> None:
     found = ferrosz.verify(other, stream)
     assert not found and found.over_limit == 1 and "NOT KEPT" in repr(found)
     assert found.largest_error_at == (3 * 50 + 4) * 60 + 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit counts threads on Linux")
+def test_where_no_thread_can_start() -> None:
+    program = """
+import os, resource
+import numpy as np
+import ferrosz
+if os.getuid() == 0:
+    # The administrator has no limit.
+    os.setgid(65534)
+    os.setuid(65534)
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+for _ in range(2):
+    try:
+        ferrosz.compress(np.zeros(1000, "f4"), abs=1)
+    except OSError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("no threads can start")) == (0, 2), done.stderr

@@ -141,14 +141,20 @@ pub struct Compress {
     /// Value of missing elements, repeatable: a number, nan, none or auto (default)
     #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
     pub fill: Vec<FillFlag>,
-    /// What else a preset keeps: auto (default), no negative values where none was, and zeros if they are over 1 %; or none
-    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["keep_zero", "keep_sign"])]
-    pub keep: Option<KeepFlag>,
-    /// Keep zeros exact, also with splines
-    #[arg(long)]
+    /// Keep also zero, sign or zero,sign; or none: auto (default) keeps what matters with presets
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        hide_possible_values = true,
+        value_delimiter = ','
+    )]
+    pub keep: Vec<KeepFlag>,
+    /// As --keep zero.
+    #[arg(long, hide = true)]
     pub keep_zero: bool,
-    /// Keep every sign, also with splines
-    #[arg(long)]
+    /// As --keep sign.
+    #[arg(long, hide = true)]
     pub keep_sign: bool,
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
@@ -158,13 +164,17 @@ pub struct Compress {
     pub axes: Option<Axes>,
 }
 
-/// What a preset keeps besides the bound.
+/// What is kept besides the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum KeepFlag {
-    /// What the values show to matter.
+    /// With a preset, what the values show to matter.
     Auto,
-    /// Nothing.
+    /// Nothing of that.
     None,
+    /// Zeros.
+    Zero,
+    /// Signs.
+    Sign,
 }
 
 /// Element type and dimensions of an array; needed for raw values.

@@ -59,14 +59,15 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
 
 /// Applies `--keep`, `--keep-zero` and `--keep-sign`.
 fn keep(args: &Compress, compressor: Compressor) -> Compressor {
-    let mut compressor = match args.keep {
-        Some(KeepFlag::None) => compressor.keep_none(),
-        Some(KeepFlag::Auto) | None => compressor,
-    };
-    if args.keep_zero {
+    let keeps = |what| args.keep.contains(&what);
+    let mut compressor = compressor;
+    if keeps(KeepFlag::None) {
+        compressor = compressor.keep_none();
+    }
+    if args.keep_zero || keeps(KeepFlag::Zero) {
         compressor = compressor.keep_zeros();
     }
-    if args.keep_sign {
+    if args.keep_sign || keeps(KeepFlag::Sign) {
         compressor = compressor.keep_signs();
     }
     compressor

@@ -199,15 +199,21 @@ fn small_is_not_longer_than_balanced() {
 #[test]
 fn streams_tell_what_they_keep() {
     let values: Vec<f32> = field(Kind::Traces, [9, 70, 90], 0.0);
+    let warm: Vec<f32> = values.iter().map(|value| value + 280.0).collect();
     let bound = Bound::range(1e-3).expect("a bound");
-    let keeps = |compressor: Compressor| {
+    let keeps = |compressor: Compressor, values: &[f32]| {
         let compressor = compressor.extents(&[9, 70, 90]).expect("extents");
-        let info = info(&compressor.compress(&values).expect("compresses")).expect("a stream");
+        let info = info(&compressor.compress(values).expect("compresses")).expect("a stream");
         (
             info.codec.keeps_signs_and_zeros() || info.keeps_signs,
             info.mask_bytes,
         )
     };
-    assert!(keeps(Compressor::new(Preset::Small, bound)).0);
-    assert_eq!(keeps(Compressor::new(Codec::INTERP, bound)), (false, 0));
+    assert!(keeps(Compressor::new(Preset::Small, bound), &values).0);
+    assert_eq!(
+        keeps(Compressor::new(Codec::INTERP, bound), &values),
+        (false, 0)
+    );
+    // No value is as near to 0 as the bound.
+    assert_eq!(keeps(Compressor::new(Preset::Small, bound), &warm).1, 0);
 }

@@ -91,17 +91,23 @@ pub(crate) struct Chosen {
 
 impl Request {
     /// The request for one field: what is kept of it is known. The census is not taken if all codecs keep zeros and signs, or
-    /// values come back exactly.
-    pub(crate) fn seen(
+    /// values come back exactly. `least` gives the smallest value; where it is above the error, no sign is lost.
+    pub(crate) fn seen<T: Element>(
         mut self,
-        is_exact: bool,
+        mapping: &ValueMapping,
+        quantizer: &Quantizer<T>,
         census: impl FnOnce() -> Result<Census, Error>,
+        least: impl FnOnce() -> Result<Option<T>, Error>,
     ) -> Result<Self, Error> {
         let by_themselves = by_themselves(self.codecs);
-        let keep = match is_exact || by_themselves.len() == self.codecs.len() {
+        let is_exact = mapping.scale == Scale::Logarithm || quantizer.is_lossless();
+        let mut keep = match is_exact || by_themselves.len() == self.codecs.len() {
             true => Keep::default(),
             false => self.keeping.of(census()?),
         };
+        if keep.signs && !self.keeping.always.signs {
+            keep.signs = least()?.is_none_or(|least| least < quantizer.error());
+        }
         if keep != Keep::default() && !self.has_masks {
             self.codecs = by_themselves;
         }
@@ -185,8 +191,12 @@ fn best_in<T: Element>(
     let coded = coded_values(copies, mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
     let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
-    let is_exact = mapping.scale == Scale::Logarithm || quantizer.is_lossless();
-    let request = request.seen(is_exact, || Ok(census(field)))?;
+    let least = || {
+        Ok(cpu::extremes(Version::best(), field)
+            .values()
+            .map(|(least, _)| least))
+    };
+    let request = request.seen(mapping, &quantizer, || Ok(census(field)), least)?;
     let best = choose_with(&quantizer, &request, field)?;
     Ok((best, quantizer.error().to_f64()))
 }

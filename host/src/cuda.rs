@@ -43,7 +43,8 @@ use crate::gpu::mapping::decompress::{
     Decompression, Wanted, cells_to_decompress, enqueue_decompress,
 };
 use crate::gpu::mapping::workspace::workspace_cells;
-use crate::gpu::resolve::enqueue_resolve;
+use crate::gpu::resolve::{enqueue_resolve, extremes};
+use crate::keeping::Keeping;
 use crate::part::Part;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
@@ -52,7 +53,7 @@ use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::mapping::{Scale, ValueMapping};
+use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, BoundMode, Codec, Element, FormatError, Shape, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
@@ -219,7 +220,10 @@ impl Gpu {
         let Some(mut request) = compressor.request(&extents)? else {
             return Ok(*compressor);
         };
-        request.keeping = request.keeping.of_type(V::TYPE);
+        request.keeping = match V::TYPE.is_integer() && bound_is_whole(compressor.bound()) {
+            true => Keeping::NONE,
+            false => request.keeping.of_type(V::TYPE),
+        };
         // Values that kernels convert have no masks.
         request.has_masks =
             V::TYPE.is_coded_as_is() && compressor.has_room_for_classes(V::Coded::DTYPE);
@@ -302,12 +306,12 @@ impl Gpu {
                 places.iter().map(of_place).collect()
             };
             let quantizer = quantizer.with_holes(mapping.has_holes());
-            let is_whole = V::TYPE.is_integer() && bound.mode() == BoundMode::Abs;
-            let is_exact = mapping.scale == Scale::Logarithm
-                || quantizer.is_lossless()
-                || is_whole && bound.value() < 1.0;
             let census = || census::<V::Coded, _>(executor, elements, view);
-            let request = request.seen(is_exact, census)?;
+            let least = || {
+                let found = extremes::<V::Coded, _>(executor, elements, view, cells)?;
+                Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
+            };
+            let request = request.seen(&mapping, &quantizer, census, least)?;
             chosen = Some(choose::choose(&quantizer, &request, &mut read)?.chosen);
             Ok(())
         })?;
@@ -661,6 +665,11 @@ fn check_values<V: Value>(compressor: &Compressor) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::ConvertedOnDevice(V::TYPE)),
     }
+}
+
+/// Whether integers come back exactly within a bound.
+fn bound_is_whole(bound: Bound) -> bool {
+    bound.mode() == BoundMode::Abs && bound.value() < 1.0
 }
 
 /// The mapping of the elements that stand for values.

@@ -150,11 +150,16 @@ impl Compressor {
 
     /// The request for a field that is converted so.
     fn request_of(&self, request: Request, conversion: &Conversion, dtype: Dtype) -> Request {
-        // 0 is another number in a field that is shifted.
-        let has_zero = conversion.kind() != Kind::Shifted;
+        let keeping = request.keeping.converted(conversion);
+        // 0 is another number in a field that is shifted, so its signs and zeros are not seen there.
+        let is_blind = conversion.kind() == Kind::Shifted && keeping != Keeping::NONE;
         Request {
-            keeping: request.keeping.converted(conversion),
-            has_masks: request.has_masks && has_zero && self.has_room_for_classes(dtype),
+            codecs: match is_blind {
+                true => choose::by_themselves(request.codecs),
+                false => request.codecs,
+            },
+            keeping,
+            has_masks: request.has_masks && self.has_room_for_classes(dtype),
             ..request
         }
     }

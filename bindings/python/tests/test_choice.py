@@ -14,7 +14,7 @@ CHOSEN = ["a", "b", "a", "a"]
 
 class Stream:
     def __init__(self, codec: str, length: int) -> None:
-        self.info, self.length = SimpleNamespace(codec=codec, rank=1), length
+        self.info, self.length = SimpleNamespace(keep_sign=False, keep_zero=False, codec=codec, rank=1), length
 
     def __len__(self) -> int:
         return self.length

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,28 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
+OPENED: list[netCDF4.Dataset] = []
+
+
+def reading(path: Path) -> netCDF4.Dataset:
+    """A file that is closed by the main thread at the end of a test. Python might free it in another thread, while this one
+    reads by the library, which is not made for two threads."""
+    OPENED.append(netCDF4.Dataset(path))
+    return OPENED[-1]
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    while OPENED:
+        OPENED.pop().close()
+
+
 def stored(folder: Path, name: str, missing: tuple[float, ...] = ()) -> tuple[np.ndarray, netCDF4.Variable]:
     """The values of a variable in all files, as they are stored, and its first variable."""
     pieces, first = [], None
     for path in sorted(folder.glob("*.nc")):
-        file = netCDF4.Dataset(path)
+        file = reading(path)
         variable = file[name]
         variable.set_auto_maskandscale(False)
         first = variable if first is None else first
@@ -101,7 +118,7 @@ def test_a_folder_becomes_an_archive(name: str, made: Callable[[str], Path], tmp
     folder, target = made(name), tmp_path / "t.zarr"
     shown = converted(folder, target, by=run)
     found = xr.open_zarr(target, consolidated=False, **RAW)
-    first = netCDF4.Dataset(min(folder.glob("*.nc")))
+    first = reading(min(folder.glob("*.nc")))
     assert set(found.variables) == set(first.variables)
     coded = {name for name, variable in found.variables.items() if "ferrosz_bound" in variable.attrs}
     assert coded == CODED[name]

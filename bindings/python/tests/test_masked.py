@@ -14,7 +14,7 @@ import ferrosz
 import ferrosz.hdf5
 from ferrosz.zarr import codec_for
 
-TYPES = {"float32": 1e20, "float64": np.nan, "float16": -999, "int16": -32768, "uint32": 7, ">f4": 1e20, ">i2": -1}
+TYPES = {"float32": 1e20, "float64": np.nan, "float16": -999, "int16": -32768, "uint32": 7, ">f4": 1e20, ">i2": -5}
 
 
 def masked(dtype: str, field: np.ndarray) -> Any:

@@ -583,7 +583,8 @@ def test_ctrl_c(workers: list[str], tmp_path: Path) -> None:
         # As a terminal does it: to the workers, too.
         os.killpg(process.pid, signal.SIGINT)
         _, shown = process.communicate(timeout=60)
-    assert process.returncode == 130 and "the same command goes on" in shown and "Traceback" not in shown, shown
+    # Distributed may log an exception of its own when its connections end.
+    assert process.returncode == 130 and "the same command goes on" in shown and "/ferrosz/archive/" not in shown, shown
     kept = len(list((tmp_path / "t.zarr").glob("t/c/*/0/0")))
     assert 5 <= kept < 200
     found = run("convert", source, tmp_path / "t.zarr", *settings, "--quiet")

@@ -136,7 +136,7 @@ fn presets_keep<V: Value>(random: &mut SmallRng) {
 }
 
 #[test]
-fn presets_keep_what_a_field_shows_to_matter() {
+fn presets_keep_signs_and_zeros() {
     each_at_once(24, |number, random| {
         let value_type = ValueType::ALL[number as usize % ValueType::ALL.len()];
         with_value!(value_type, V => presets_keep::<V>(random));

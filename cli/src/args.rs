@@ -141,7 +141,7 @@ pub struct Compress {
     /// Value of missing elements, repeatable: a number, nan, none or auto (default)
     #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
     pub fill: Vec<FillFlag>,
-    /// Keep also zero, sign or zero,sign; or none: auto (default) keeps what matters with presets
+    /// Keep zeros or signs: zero, sign or none; auto (default) decides by the values, with presets
     #[arg(
         long,
         value_name = "WHAT",
@@ -164,12 +164,12 @@ pub struct Compress {
     pub axes: Option<Axes>,
 }
 
-/// What is kept besides the bound.
+/// Zeros and signs that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum KeepFlag {
-    /// With a preset, what the values show to matter.
+    /// With a preset: signs of arrays without negative values, and zeros above 1 %.
     Auto,
-    /// Nothing of that.
+    /// Neither by a preset.
     None,
     /// Zeros.
     Zero,

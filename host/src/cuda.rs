@@ -25,37 +25,31 @@
 //! ```
 
 mod batch;
+mod choice;
 mod slabs;
 mod transfer;
 
-use crate::choose;
 use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::gpu::blocks::fault_in;
-use crate::gpu::census::census;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
 use crate::gpu::executor::recorder;
-use crate::gpu::mapping::compress::{Compression, enqueue_compress, enqueue_mapping};
+use crate::gpu::mapping::compress::{Compression, enqueue_compress};
 use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::{
     Decompression, Wanted, cells_to_decompress, enqueue_decompress,
 };
 use crate::gpu::mapping::workspace::workspace_cells;
-use crate::gpu::resolve::{enqueue_resolve, extremes};
-use crate::keeping::Keeping;
 use crate::part::Part;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
-use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
-use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, BoundMode, Codec, Element, FormatError, Shape, Value, ValueType};
+use ferrosz_codec::{Element, FormatError, Shape, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::primitives::read_all::{self, ReadAll, ReadAllParams};
 use ferrosz_simt::View;
@@ -198,159 +192,6 @@ impl Gpu {
             memory,
             chunks: capacity,
         })
-    }
-
-    /// As [`Compressor::choose`], for a field in device memory, with the same result, except that axes keep their
-    /// order unless another one is given. Copies a sample of the field to the host. Waits for the work on `stream`. With
-    /// fill values or another order of axes, device memory for the mapped field is allocated until the call ends.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ExtentsMismatch`], [`Error::AxesMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`],
-    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
-    pub fn choose<V: Value>(
-        &self,
-        stream: &Arc<CudaStream>,
-        compressor: &Compressor,
-        input: &impl DevicePtr<V>,
-        workspace: &mut Workspace,
-    ) -> Result<Compressor, Error> {
-        let elements = input.len() as u64;
-        let extents = compressor.extents_for(elements)?;
-        let Some(mut request) = compressor.request(&extents)? else {
-            return Ok(*compressor);
-        };
-        request.keeping = match V::TYPE.is_integer() && bound_is_whole(compressor.bound()) {
-            true => Keeping::NONE,
-            false => request.keeping.of_type(V::TYPE),
-        };
-        // Values that kernels convert have no masks.
-        request.has_masks =
-            V::TYPE.is_coded_as_is() && compressor.has_room_for_classes(V::Coded::DTYPE);
-        if elements == 0 {
-            return compressor.choose::<V>(&[]);
-        }
-        check_values::<V>(compressor)?;
-        let bound = compressor.bound();
-        let mut cells = workspace.cells_for(stream, 0)?;
-        let (address, _input_use) = input.device_ptr(stream);
-        // SAFETY: the guard keeps the buffer valid.
-        let mut view = unsafe { words("input", address, bytes_of::<V>(elements))? };
-        let mut quantizer = bound.resolve::<V::Coded>(&Extremes::default());
-        let mut chosen = None;
-        // As on the CPU: the coded field with its holes, in the user's order, and then in the other.
-        let mapping = mapping_of::<V>(compressor)?;
-        let layout = Layout::new(Codec::INTERP, choose::natural_shape(&extents), extents);
-        let filled = StreamLayout {
-            value_type: V::TYPE,
-            ..layout.with_classes(mapping.classes.count()).into()
-        };
-        let is_filled = filled.is_mapped() || filled.is_converted_apart();
-        let turned = StreamLayout {
-            layout: Layout::new(
-                Codec::PLAIN,
-                Shape::Line,
-                compressor.coded_extents(&extents)?,
-            ),
-            order: compressor.order_for(elements)?,
-            value_type: V::Coded::TYPE,
-        };
-        self.run(stream, |executor| {
-            let allocate = |layout, is_needed| match is_needed {
-                true => executor.allocate(8 * workspace_cells(layout)),
-                false => executor.allocate(0),
-            };
-            let of_filled = allocate(&filled, is_filled)?;
-            let of_turned = allocate(&turned, turned.is_mapped())?;
-            if is_filled {
-                cells = executor.view(&of_filled);
-                executor.clear(cells.first(cells::STATES))?;
-                let call = Compression {
-                    layout: &filled,
-                    bound,
-                    mapping: &mapping,
-                    field: view,
-                    stream: View::empty(),
-                    cells,
-                };
-                view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
-            } else if bound.needs_extremes() {
-                enqueue_resolve::<V::Coded, _>(executor, bound, elements, view, cells, 0)?;
-            }
-            if bound.needs_extremes() || !V::TYPE.is_coded_as_is() {
-                let mut bits = [[0; 8]; 3];
-                executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
-                quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
-            }
-            if turned.is_mapped() {
-                let call = Compression {
-                    layout: &turned,
-                    bound: Bound::default(),
-                    mapping: &ValueMapping::default(),
-                    field: view,
-                    stream: View::empty(),
-                    cells: executor.view(&of_turned),
-                };
-                executor.clear(call.cells.first(cells::STATES))?;
-                view = enqueue_mapping::<V::Coded, _>(executor, &call)?;
-            }
-            let address = view.address() as u64;
-            let mut read = |grid: &Grid, places: &[ChunkBox]| {
-                let of_place = |place: &ChunkBox| {
-                    let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
-                    let from = device_box(address, grid, place, V::Coded::BYTES);
-                    // SAFETY: the box is within the field or the mapped field, which are valid.
-                    unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
-                    Ok(elements)
-                };
-                places.iter().map(of_place).collect()
-            };
-            let quantizer = quantizer.with_holes(mapping.has_holes());
-            let census = || census::<V::Coded, _>(executor, elements, view);
-            let least = || {
-                let found = extremes::<V::Coded, _>(executor, elements, view, cells)?;
-                Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
-            };
-            let request = request.seen(&mapping, &quantizer, census, least)?;
-            chosen = Some(choose::choose(&quantizer, &request, &mut read)?.chosen);
-            Ok(())
-        })?;
-        Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))
-    }
-
-    /// As [`Compressor::absolute_for`], for a field in device memory whose values are `f32` or `f64`, without fill values.
-    /// Waits for the work on `stream`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::RelativeBound`] for other values, and with fill values; [`Error::Misaligned`], [`Error::WorkspaceStream`] and
-    /// [`Error::Cuda`].
-    pub fn absolute_for<V: Value>(
-        &self,
-        stream: &Arc<CudaStream>,
-        compressor: &Compressor,
-        input: &impl DevicePtr<V>,
-        workspace: &mut Workspace,
-    ) -> Result<Compressor, Error> {
-        let bound = compressor.bound();
-        if !bound.needs_extremes() || input.is_empty() {
-            return compressor.absolute_for::<V>(&[]);
-        }
-        if !V::TYPE.is_coded_as_is() || !compressor.missing::<V>()?.is_empty() {
-            return Err(Error::RelativeBound);
-        }
-        let cells = workspace.cells_for(stream, 0)?;
-        let elements = input.len() as u64;
-        let (address, _input_use) = input.device_ptr(stream);
-        // SAFETY: the guard keeps the buffer valid.
-        let field = unsafe { words("input", address, bytes_of::<V>(elements))? };
-        let mut bits = [[0; 8]; 3];
-        self.run(stream, |executor| {
-            enqueue_resolve::<V::Coded, _>(executor, bound, elements, field, cells, 0)?;
-            executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())
-        })?;
-        let quantizer = Quantizer::<V::Coded>::from_bits(bits.map(u64::from_le_bytes));
-        Ok(compressor.with_bound(Bound::abs(quantizer.error().to_f64())?))
     }
 
     /// Enqueues the compression of the field in `input` to the start of `output`, which must have at least
@@ -665,11 +506,6 @@ fn check_values<V: Value>(compressor: &Compressor) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::ConvertedOnDevice(V::TYPE)),
     }
-}
-
-/// Whether integers come back exactly within a bound.
-fn bound_is_whole(bound: Bound) -> bool {
-    bound.mode() == BoundMode::Abs && bound.value() < 1.0
 }
 
 /// The mapping of the elements that stand for values.

@@ -1,8 +1,7 @@
-//! What a stream keeps besides the bound: zeros, and the signs of values.
+//! Zeros and signs that a stream keeps, which the bound alone would not.
 //!
-//! A named codec keeps what it keeps by itself, and what the caller asks for. A preset also keeps what a field shows to
-//! matter: a field without negative values, such as rain, comes back without any, and zeros that are not rare come back
-//! as zeros.
+//! A named codec keeps those that it keeps by itself, and those that the caller asks for. A preset also keeps the signs of a
+//! field without negative values, such as rain, and zeros that are more than a hundredth of a field ([`Census::keep`]).
 
 use crate::parallel;
 
@@ -24,7 +23,7 @@ const NOTHING: Keep = Keep {
 pub(crate) struct Keeping {
     /// In any field.
     pub(crate) always: Keep,
-    /// With a preset, in fields whose values show that it matters.
+    /// With a preset, in fields whose census asks for it.
     pub(crate) by_field: Keep,
 }
 

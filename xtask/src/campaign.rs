@@ -77,7 +77,7 @@ const CAMPAIGNS: [Campaign; 42] = [
     ),
     campaign(
         "keeping",
-        "keeping::presets_keep_what_a_field_shows_to_matter",
+        "keeping::presets_keep_signs_and_zeros",
         2_000,
         100,
     ),

@@ -248,7 +248,7 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
     }
 }
 
-/// Whether a preset keeps what the values of an array show to matter.
+/// Whether a preset keeps signs and zeros by the values of an array; docs/promises.md has the rules.
 ///
 /// # Errors
 ///

@@ -301,7 +301,7 @@ def test_a_note_where_errors_add(field: np.ndarray, tmp_path: Path) -> None:
     assert [warning.filename for warning in found if warning.category is ferrosz.RepeatedCompression] == [__file__]
 
 
-def test_presets_keep_what_an_array_shows_to_matter() -> None:
+def test_presets_keep_signs_and_zeros() -> None:
     y, x = np.linspace(0, 9, 120)[:, None], np.linspace(0, 12, 150)
     rain = np.maximum(0, np.sin(y) * np.cos(x) - 0.3).astype("float32") * 40
     for preset in ("small", "balanced", "fast"):

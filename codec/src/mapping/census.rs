@@ -1,4 +1,4 @@
-//! A census of a field: what its values show to matter besides the bound.
+//! A census of a field: counts of zeros and negative values, by which a preset keeps zeros and signs or not.
 
 use crate::element::Element;
 use crate::mapping::Keep;
@@ -39,7 +39,8 @@ impl Census {
         }
     }
 
-    /// What matters: the signs of a field without negative values, and zeros that are more than a hundredth of its values.
+    /// What a preset keeps: the signs of a field without negative values, and zeros that are more than a hundredth of its
+    /// values.
     pub fn keep(self) -> Keep {
         Keep {
             zeros: u128::from(self.zeros) * ZEROS_ONE_OF > u128::from(self.present),
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_shows_what_matters() {
+    fn signs_and_zeros_are_kept_by_their_numbers() {
         let keep = |field: &[f32]| {
             let mut census = Census::default();
             field.iter().for_each(|value| census.see(*value));

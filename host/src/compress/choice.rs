@@ -7,6 +7,7 @@ use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::Keeping;
 use crate::preset::Choice;
+use crate::scratch::Coded;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Value};
@@ -40,15 +41,25 @@ impl Compressor {
             has_masks,
             ..request
         };
+        let (coder, coded, request) = self.prepared(request, field)?;
+        let mapping = coder.value_mapping(V::Coded::DTYPE)?;
+        let (chosen, _) = choose::choose_for(coder.bound, &mapping, self.copies, &request, &coded)?;
+        Ok(self.with_chosen(chosen))
+    }
+
+    /// The coded field of a field, the compressor for it, and what to choose from for it.
+    fn prepared<'a, V: Value>(
+        &self,
+        request: Request,
+        field: &'a [V],
+    ) -> Result<(Self, Coded<'a, V::Coded>, Request), Error> {
         let Converted {
             heading,
             coder,
             coded,
         } = self.convert(field)?;
         let request = coder.request_of(request, &heading.conversion, V::Coded::DTYPE);
-        let mapping = coder.value_mapping(V::Coded::DTYPE)?;
-        let (chosen, _) = choose::choose_for(coder.bound, &mapping, self.copies, &request, &coded)?;
-        Ok(self.with_chosen(chosen))
+        Ok((coder, coded, request))
     }
 
     /// Whether the stream of a field is predicted to be shorter than that of another compressor.
@@ -71,12 +82,7 @@ impl Compressor {
             request.codecs = at.map_or(&[], |at| &Codec::ALL[at..=at]);
             request.keeping = Keeping::NONE;
         }
-        let Converted {
-            heading,
-            coder,
-            coded,
-        } = self.convert(field)?;
-        let request = coder.request_of(request, &heading.conversion, V::Coded::DTYPE);
+        let (coder, coded, request) = self.prepared(request, field)?;
         let mapping = coder.value_mapping(V::Coded::DTYPE)?;
         choose::predicted_bytes(coder.bound, &mapping, self.copies, &request, &coded)
     }

@@ -154,11 +154,10 @@ impl Compressor {
         self
     }
 
-    /// Lets a preset choose what is shortest within the bound, whatever becomes of zeros and signs.
+    /// Lets a preset choose the shortest stream within the bound, whatever becomes of zeros and signs.
     ///
-    /// Without this call the streams of a preset keep what a field shows to matter: a field without negative values comes
-    /// back without any, and zeros that are more than a hundredth of the values come back as zeros. A named codec keeps what
-    /// it keeps by itself.
+    /// Without this call a field without negative values comes back without any from the stream of a preset, and zeros that
+    /// are more than a hundredth of the values come back as zeros. A named codec keeps those that it keeps by itself.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;

@@ -144,8 +144,8 @@ impl Gpu {
     }
 
     /// A workspace for streams of this layout, which [`Compressor::stream_layout`] gives. It serves all layouts that have
-    /// no more chunks, if neither has a mask, another order of axes or values of 16 bits; these need memory of their own. A [`Layout`]
-    /// says nothing of an order of axes.
+    /// no more chunks, if neither has a mask, another order of axes or values of 16 bits; these need memory of their own.
+    /// A [`StreamLayout`] says nothing of an order of axes.
     ///
     /// # Errors
     ///

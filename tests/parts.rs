@@ -186,7 +186,7 @@ fn random_parts(device: Device, usual: u64) {
 
 #[test]
 fn any_decomposition_makes_the_bytes_of_one_process() {
-    random_parts(Device::Cpu, 150);
+    random_parts(Device::Cpu, 75);
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn an_error_of_the_reader_is_that_of_the_call() {
 #[test]
 fn copies_in_files_are_those_in_memory() {
     fn check<V: Value>(number: u64, compressor: Compressor, field: &[V]) {
-        if !takes_part(number, 3) {
+        if !takes_part(number, 6) {
             return;
         }
         let mut file = Cursor::new(Vec::new());

@@ -296,9 +296,12 @@ fn the_result_is_the_same_with_any_number_of_threads_and_on_every_device() {
         TargetKind::Rmse => target(kind, 0.01),
         TargetKind::Ratio => target(kind, 8.0),
     });
-    for target in all {
+    for (target, number) in all.into_iter().zip(0..) {
+        if !takes_part(number, 3) {
+            continue;
+        }
         let found = compressor.search(target, &large).unwrap();
-        for threads in [1, 3, 7] {
+        for threads in [1, 7] {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()

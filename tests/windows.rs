@@ -60,7 +60,17 @@ fn no_field_has_no_windows() {
         assert_eq!(windows.most_elements(), 0);
     }
     assert!(Windows::new(&[u64::MAX, 2], 1).is_err());
-    assert!(Windows::new::<u64>(&[], 1).is_err());
+}
+
+#[test]
+fn a_single_element_without_dimensions_has_one() {
+    let windows = Windows::new::<u64>(&[], 100).expect("extents");
+    let all: Vec<_> = windows.iter().collect();
+    assert_eq!(all.len(), 1);
+    assert_eq!(
+        (all[0].elements.clone(), &all[0].extents[..]),
+        (0..1, &[1][..])
+    );
 }
 
 fn arrive<V: Value>(

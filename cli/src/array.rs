@@ -9,7 +9,7 @@ use std::fmt;
 /// An array of one type.
 #[derive(Debug, PartialEq)]
 pub struct Array<T: Value> {
-    /// Lengths, slowest first: one to [`MAX_RANK`].
+    /// Lengths, slowest first: at most [`MAX_RANK`].
     pub extents: Vec<u64>,
     /// The values in memory order.
     pub values: Values<T>,
@@ -117,7 +117,7 @@ impl Input {
 pub struct Shape {
     /// Type of the values.
     pub dtype: ValueType,
-    /// Lengths, slowest first: one to [`MAX_RANK`].
+    /// Lengths, slowest first: at most [`MAX_RANK`].
     pub extents: Vec<u64>,
 }
 
@@ -139,16 +139,15 @@ impl Shape {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} values of dimensions {}", self.dtype, self.dims())
+        match self.extents.is_empty() {
+            true => write!(f, "one {} value without dimensions", self.dtype),
+            false => write!(f, "{} values of dimensions {}", self.dtype, self.dims()),
+        }
     }
 }
 
-/// At most [`MAX_RANK`] lengths: if there are more, the leading ones are multiplied. A single value gets one length of
-/// 1.
+/// At most [`MAX_RANK`] lengths: if there are more, the leading ones are multiplied.
 pub fn merge_leading(shape: &[u64]) -> Option<Vec<u64>> {
-    if shape.is_empty() {
-        return Some(vec![1]);
-    }
     let (leading, rest) = shape.split_at((shape.len() + 1).saturating_sub(MAX_RANK));
     let merged = (leading.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
     let merged = (!leading.is_empty()).then_some(merged);
@@ -165,10 +164,9 @@ mod tests {
         let merged = merge_leading(&many).unwrap();
         assert_eq!(merged[0], 2 * 3 * 4);
         assert_eq!(merged[1..], many[3..]);
-        for kept in [&many[..MAX_RANK], &[4, 5], &[7]] {
+        for kept in [&many[..MAX_RANK], &[4, 5], &[7], &[]] {
             assert_eq!(merge_leading(kept).as_deref(), Some(kept));
         }
-        assert_eq!(merge_leading(&[]), Some(vec![1]));
         let long = [&[u64::MAX, 2][..], &[1; MAX_RANK]].concat();
         assert_eq!(merge_leading(&long), None);
     }

@@ -99,8 +99,11 @@ pub fn bits_per_value(bits: f64) -> String {
     }
 }
 
-/// Lengths as `10 x 83 x 83`.
+/// Lengths as `10 x 83 x 83`, or `none`.
 pub fn lengths(lengths: &[u64]) -> String {
+    if lengths.is_empty() {
+        return "none".to_owned();
+    }
     let lengths: Vec<String> = lengths.iter().map(u64::to_string).collect();
     lengths.join(" x ")
 }

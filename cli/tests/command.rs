@@ -387,7 +387,7 @@ fn arrays_without_values_or_with_one_come_back() {
     place.put("four.npy", &four);
     for (name, dims) in [
         ("empty", "[0]"),
-        ("one", "[1]"),
+        ("one", "[]"),
         ("four", if MAX_RANK < 4 { "[2,1,3]" } else { "[2,1,1,3]" }),
     ] {
         place.succeed(&format!("compress {name}.npy a.fsz --range 1e-3"));
@@ -398,5 +398,11 @@ fn arrays_without_values_or_with_one_come_back() {
         );
         place.succeed("decompress a.fsz out.npy");
         place.succeed("verify out.npy a.fsz");
+        let shape = |file: &str| {
+            let header = String::from_utf8_lossy(&place.get(file)).into_owned();
+            let of_shape = header.split("'shape': ").nth(1).unwrap_or_default();
+            of_shape.split_once(')').map(|(shape, _)| shape.to_owned())
+        };
+        assert_eq!(shape("out.npy"), shape(&format!("{name}.npy")));
     }
 }

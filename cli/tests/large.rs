@@ -14,6 +14,9 @@ const SHAPE: &str = "--dtype f32 --dims 64,1024,1024";
 /// Memory in KiB that a command may allocate; mapped files do not count.
 const MEMORY: u64 = 190 << 10;
 
+/// A usual run takes the tests of one way of each so many; they take half of a minute each.
+const WAYS: u64 = 2;
+
 /// Waves with some noise, which depend on all coordinates.
 fn waves(lengths: [usize; 3]) -> Vec<u8> {
     let [depth, height, width] = lengths;
@@ -87,6 +90,9 @@ fn succeed(place: &Place, lines: &[&str]) {
 
 #[test]
 fn memory_is_bounded() {
+    if !takes_part(0, WAYS) {
+        return;
+    }
     let place = Place::new();
     place.put("in.f32", &waves(LARGE));
     for (coding, number) in ["--codec plain", "--codec interp", "--small"]
@@ -126,6 +132,9 @@ fn round_trip(place: &Place, compress: &str) {
 
 #[test]
 fn memory_of_copies_is_bounded() {
+    if !takes_part(1, WAYS) {
+        return;
+    }
     let place = Place::new();
     place.put("in.f32", &waves(LARGE));
     // As integers the values are noise.
@@ -149,6 +158,9 @@ fn memory_of_copies_is_bounded() {
 
 #[test]
 fn memory_of_fields_with_fill_values_is_bounded() {
+    if !takes_part(2, WAYS) {
+        return;
+    }
     let place = Place::new();
     let mut field = waves(LARGE);
     // Of the values a third is missing, in blocks and alone.
@@ -192,6 +204,9 @@ fn a_missing_folder_of_temporary_files_is_named() {
 
 #[test]
 fn memory_of_pipes_is_bounded() {
+    if !takes_part(3, WAYS) {
+        return;
+    }
     let place = Place::new();
     place.put("in.f32", &waves(LARGE));
     // Noise of 1e-3 leaves a stream that is too large for the memory beside anything else.
@@ -265,6 +280,9 @@ fn netcdf(values: &[u8]) -> Vec<u8> {
 
 #[test]
 fn memory_of_variables_is_bounded() {
+    if !takes_part(4, WAYS) {
+        return;
+    }
     let place = Place::new();
     let values = waves(LARGE);
     place.put("in.f32", &values);

@@ -11,6 +11,7 @@ use crate::gpu::executor::cuda::Kernels;
 use crate::gpu::executor::emulator;
 use crate::gpu::host_slices::{Source, Target, compress_host, decompress_host};
 use crate::gpu::mapping::decompress::Wanted;
+use crate::parallel;
 use crate::slabs::machines::Machines;
 use crate::stream::StreamRef;
 use crate::stream_layout::{StreamLayout, records_of};
@@ -60,7 +61,7 @@ impl Backend {
         match device {
             Device::Cpu => Ok(Self::Cpu),
             Device::Auto => Ok(
-                match workload.is_faster_on_a_gpu(rayon::current_num_threads()) {
+                match workload.is_faster_on_a_gpu(parallel::thread_count()) {
                     true => cuda(0).map_or(Self::Cpu, Self::Gpu),
                     false => Self::Cpu,
                 },

@@ -62,8 +62,8 @@ pub enum Error {
     /// The stream cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The extents are not one to eight lengths.
-    #[error("extents {0} are not one to eight lengths with a product below 2^64")]
+    /// The extents are not up to eight lengths.
+    #[error("extents {0} are not up to eight lengths with a product below 2^64")]
     BadExtents(String),
     /// The extents do not fit the data.
     #[error("extents {extents:?} make {product} elements, but the array has {elements}")]

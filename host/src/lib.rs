@@ -54,6 +54,7 @@ mod stream;
 mod stream_at;
 mod stream_layout;
 mod target;
+mod threads;
 mod update;
 mod windows;
 
@@ -86,6 +87,7 @@ pub use search::Found;
 pub use stream_at::{StreamAt, Traffic};
 pub use stream_layout::StreamLayout;
 pub use target::{Figures, Target, TargetKind};
+pub use threads::start_threads;
 pub use update::{Update, compact};
 pub use windows::{Window, Windows};
 

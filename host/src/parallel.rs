@@ -3,12 +3,35 @@
 //! A parallel iterator of rayon compiles its machinery again for each closure that it is given: that was a quarter of this
 //! crate's code. Here it is compiled once, and calls closures by reference. Items are tasks, of thousands of values.
 
+use crate::threads;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
+/// The threads that share the work.
+pub(crate) fn thread_count() -> usize {
+    match threads::are_there() {
+        true => rayon::current_num_threads(),
+        false => 1,
+    }
+}
+
+/// The results of two pieces of work.
+pub(crate) fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    match threads::are_there() {
+        true => rayon::join(a, b),
+        false => (a(), b()),
+    }
+}
+
 /// Calls `work` with each number below `count`.
 fn each_number(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().for_each(work);
+    match threads::are_there() {
+        true => (0..count).into_par_iter().for_each(work),
+        false => (0..count).for_each(work),
+    }
 }
 
 /// Calls `work` with each item.
@@ -54,7 +77,7 @@ const LONGEST: usize = 64;
 impl<I: Send> Runs<I> {
     fn of(items: impl Iterator<Item = I>) -> Self {
         let mut items: Vec<I> = items.collect();
-        let longest = (items.len() / (RUNS * rayon::current_num_threads())).clamp(1, LONGEST);
+        let longest = (items.len() / (RUNS * thread_count())).clamp(1, LONGEST);
         let mut runs = Vec::with_capacity(items.len().div_ceil(longest));
         while !items.is_empty() {
             let rest = items.len().saturating_sub(1) / longest * longest;

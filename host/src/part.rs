@@ -301,6 +301,9 @@ fn runs(lengths: &[u64], ranges: &[Range<u64>]) -> Vec<Range<u64>> {
 
 /// Consecutive elements of an array of these lengths, as consecutive boxes.
 pub(crate) fn boxes_of_range(lengths: &[u64], range: Range<u64>) -> Vec<Vec<Range<u64>>> {
+    if lengths.is_empty() {
+        return range.map(|_| Vec::new()).collect();
+    }
     let mut boxes = Vec::new();
     let mut at = range.start;
     while at < range.end {

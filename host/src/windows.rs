@@ -47,7 +47,7 @@ pub struct Window {
     pub number: u64,
     /// Its elements in the field.
     pub elements: Range<u64>,
-    /// Its extents: as many as the field has.
+    /// Its extents: as many as the field has, and one for a single element without dimensions.
     pub extents: Vec<u64>,
 }
 
@@ -58,7 +58,10 @@ impl Windows {
     ///
     /// [`Error::BadExtents`].
     pub fn new<L: Length>(extents: &[L], most: u64) -> Result<Self, Error> {
-        let extents = length::extents(extents)?;
+        let mut extents = length::extents(extents)?;
+        if extents.lengths().is_empty() {
+            extents = Extents::line(1);
+        }
         let most = most.max(1);
         let lengths = extents.lengths();
         let of_index = |axis: usize| lengths[axis + 1..].iter().product::<u64>().max(1);

@@ -46,7 +46,7 @@ impl Interpolator {
     ///
     /// # Errors
     ///
-    /// [`HostError::BadExtents`] if they are not one to eight.
+    /// [`HostError::BadExtents`] if they are more than eight.
     pub fn extents<L: Length>(mut self, lengths: &[L]) -> Result<Self, Error> {
         self.extents = Some(extents(lengths)?);
         Ok(self)

@@ -10,7 +10,7 @@ pub fn edges(is_tiles: bool, shape: Shape) -> Vec<Vec<u64>> {
     parse(match (is_tiles, shape) {
         (false, Shape::Line) => {
             "0 1 2 3 4 5 31 32 33 63 64 65 127 128 129 1023 1024 1025 2047 2049 4096 8160 8161 8191 8192 8193 16383 16384 \
-             16385 24577 40000 50000 0x5 150x333 40x50x63 1x9x4000 30x1x900 2x3x4x50"
+             16385 24577 40000 50000 - 0x5 150x333 40x50x63 1x9x4000 30x1x900 2x3x4x50"
         }
         (false, Shape::Plane) => {
             "8x8 9x33 64x64 64x128 65x129 63x132 3x3000 129x131 97x201 200x300 2x20000 20000x3 140x143 1x9x4000 30x1x900 \
@@ -21,7 +21,7 @@ pub fn edges(is_tiles: bool, shape: Shape) -> Vec<Vec<u64>> {
              2x2x9000 3x4x5x11 2x1x2x2x1x3x5x7"
         }
         (true, Shape::Line) => {
-            "0 1 17 64 513 16383 16384 16385 20000 65536 65537 1x300 1x20x0 40x50 17x18x20"
+            "- 0 1 17 64 513 16383 16384 16385 20000 65536 65537 1x300 1x20x0 40x50 17x18x20"
         }
         (true, Shape::Plane) => {
             "3x2 16x16 17x65 40x50 255x63 256x64 257x65 260x130 17x18x20 3x40x50"
@@ -73,12 +73,15 @@ pub fn axes(is_tiles: bool, shape: Shape) -> Vec<(Vec<u64>, Axes)> {
     all.split_ascii_whitespace().map(case).collect()
 }
 
-/// Extents as people write them, the slowest dimension first.
+/// Extents as people write them, the slowest dimension first; `-` has no dimension.
 fn parse(text: &str) -> Vec<Vec<u64>> {
     let length = |text: &str| text.parse().expect("a length");
     let extents = text.split_ascii_whitespace();
     extents
-        .map(|extents| extents.split('x').map(length).collect())
+        .map(|extents| match extents {
+            "-" => Vec::new(),
+            extents => extents.split('x').map(length).collect(),
+        })
         .collect()
 }
 

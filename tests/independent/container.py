@@ -167,8 +167,8 @@ def read_header(data):
     if value_type not in conversion.ELEMENT_BYTES:
         raise ValueError(f"value type {value_type} is unknown")
     dtype = np.dtype(f"<f{conversion.ELEMENT_BYTES[value_type]}")
-    if not 1 <= rank <= 8:
-        raise ValueError(f"rank {rank} is not 1 to 8")
+    if rank > 8:
+        raise ValueError(f"rank {rank} is more than 8")
     if mode > PWREL:
         raise ValueError(f"bound mode {mode} is unknown")
     if shape > 2:

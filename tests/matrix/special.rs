@@ -40,6 +40,25 @@ fn blocks_of_every_rate() {
     }
 }
 
+/// A single element without dimensions.
+#[test]
+fn every_codec_codes_a_number_alone() {
+    let machines = Machine::of_this_computer();
+    for codec in Codec::ALL
+        .into_iter()
+        .filter(|codec| codec.takes(Shape::Line))
+    {
+        let layout = Layout::new(codec, Shape::Line, Extents::new(&[]).expect("extents"));
+        for (value, bound) in [(280.5, 0.25), (-3e9, 0.0), (f64::NAN, 1.0)] {
+            let bound = Bound::abs(bound).expect("a good bound");
+            let stream = check(&machines, layout, bound, &[value as f32], "f32");
+            check(&machines, layout, bound, &[value], "f64");
+            let found = ferrosz::info(&stream).expect("a stream");
+            assert!(found.extents.is_empty() && found.elements == 1);
+        }
+    }
+}
+
 /// A wave has 64 chunks for each thread.
 #[test]
 fn fields_of_several_waves() {

@@ -236,7 +236,7 @@ static void wrong_arguments(ferrosz_error *error) {
     CHECK_FAILS(ferrosz_compressor_set_extents(NULL, 2, two, error), FERROSZ_INVALID_ARGUMENT, "compressor: the pointer is null");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 2, NULL, error), FERROSZ_INVALID_ARGUMENT, "extents: the pointer is null");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 0, two, error), FERROSZ_INVALID_ARGUMENT, "extents []");
-    CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 9, nine, error), FERROSZ_INVALID_ARGUMENT, "one to eight");
+    CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 9, nine, error), FERROSZ_INVALID_ARGUMENT, "up to eight");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 2, large, error), FERROSZ_INVALID_ARGUMENT, "below 2^64");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 4, error), FERROSZ_INVALID_ARGUMENT, "rank 4");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 257, error), FERROSZ_INVALID_ARGUMENT, "rank");

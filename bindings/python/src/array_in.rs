@@ -91,12 +91,9 @@ impl Field {
         self.value_type
     }
 
-    /// The lengths of the dimensions, slowest first; a single element without dimensions has one.
+    /// The lengths of the dimensions, slowest first.
     pub fn extents(&self) -> &[u64] {
-        match self.shape.is_empty() {
-            true => &[1],
-            false => &self.shape,
-        }
+        &self.shape
     }
 
     /// Bytes of the elements.

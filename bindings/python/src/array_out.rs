@@ -74,8 +74,7 @@ impl Output {
             )));
         }
         let found: Vec<u64> = array.shape().iter().map(|length| *length as u64).collect();
-        // A single element without dimensions is a stream with one.
-        if found != shape && !(found.is_empty() && shape == [1]) {
+        if found != shape {
             return Err(fault(format!(
                 "its shape is {found:?}, and {shape:?} is needed"
             )));

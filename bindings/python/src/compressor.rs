@@ -323,14 +323,11 @@ impl Compressor {
             .map_err(|error| raised(py, &error))?;
         let wanted = IndexedBox::new(index, extents)?;
         let field = Field::new(array)?;
-        let wanted_shape = match wanted.shape.is_empty() {
-            true => &[1],
-            false => &wanted.shape[..],
-        };
-        if field.extents() != wanted_shape {
+        if field.extents() != wanted.shape {
             let message = format!(
-                "array: its shape is {:?}, and that of the box {wanted_shape:?}",
-                field.extents()
+                "array: its shape is {:?}, and that of the box {:?}",
+                field.extents(),
+                wanted.shape
             );
             return Err(argument(py, message));
         }

@@ -1,7 +1,6 @@
 //! The threads that calls compute on, also in processes that are forked.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::error::Error;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{io, process, ptr};
@@ -34,21 +33,7 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     let process = process::id();
     match FIRST.get() {
         Some(first) if *first != process => Ok(forked(process)?.install(work)),
-        _ => start().map(|()| work()),
-    }
-}
-
-/// Starts the library's pool. Without this the library ends in a panic where threads cannot start.
-fn start() -> io::Result<()> {
-    static FAILED: OnceLock<Option<String>> = OnceLock::new();
-    let failed = FAILED.get_or_init(|| {
-        let error = ThreadPoolBuilder::new().build_global().err()?;
-        // Without a source it says that there is a pool.
-        error.source().map(ToString::to_string)
-    });
-    match failed {
-        None => Ok(()),
-        Some(reason) => Err(io::Error::other(format!("no threads can start: {reason}"))),
+        _ => Ok(work()),
     }
 }
 

@@ -25,9 +25,10 @@ pub(super) struct Dimensions {
 }
 
 impl Extents {
-    /// Extents of one to [`MAX_RANK`] dimensions, slowest first, whose product fits in a `u64`.
+    /// Extents of at most [`MAX_RANK`] dimensions, slowest first, whose product fits in a `u64`. Those of no dimension are
+    /// of a single element.
     pub fn new(lengths: &[u64]) -> Option<Self> {
-        if lengths.is_empty() || lengths.len() > MAX_RANK {
+        if lengths.len() > MAX_RANK {
             return None;
         }
         lengths

@@ -56,11 +56,11 @@ impl Compressor {
     }
 
     /// Records the field's extents, slowest dimension first, as integers of any type. Without them a field is a
-    /// line.
+    /// line. A single element may have none: an empty slice.
     ///
     /// # Errors
     ///
-    /// [`Error::BadExtents`] if they are not one to eight lengths, or their product is not below 2^64.
+    /// [`Error::BadExtents`] if they are more than eight lengths, or their product is not below 2^64.
     pub fn extents<L: Length>(mut self, extents: &[L]) -> Result<Self, Error> {
         self.extents = Some(length::extents(extents)?);
         Ok(self)

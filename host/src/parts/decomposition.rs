@@ -57,6 +57,10 @@ impl Decomposition {
         lengths: &[u64],
         own: &[Range<u64>],
     ) -> Result<Self, Error> {
+        if lengths.is_empty() && own.is_empty() {
+            // A single element without dimensions is a line of one.
+            return Self::gather(group, &[1], &[0..1]);
+        }
         let is_within =
             |(range, length): (&Range<u64>, &u64)| range.start <= range.end && range.end <= *length;
         let is_inside = own.len() == lengths.len() && own.iter().zip(lengths).all(is_within);

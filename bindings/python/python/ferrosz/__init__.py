@@ -99,9 +99,9 @@ def compress(
     for bit.
 
     array
-        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of one to eight dimensions:
+        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of up to eight dimensions:
         an array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not
-        copied. A single element without dimensions is compressed as an array of shape (1,). In a masked array the
+        copied. In a masked array the
         masked elements are missing: they become its `fill_value`, which is one of the fill values then, and what the
         mask hides counts nowhere. A `fill_value` that the type does not have, or that is not masked everywhere, is an
         error.

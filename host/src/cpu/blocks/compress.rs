@@ -99,14 +99,14 @@ pub(crate) struct Encoder<'a, T> {
 impl<T: Element> Encoder<'_, T> {
     /// Encodes chunks in waves.
     pub(crate) fn encode(&self, chunks: Range<u64>, put: Put<'_>) -> Result<(), Error> {
-        let wave = WAVE_TASKS * TASK_CHUNKS * rayon::current_num_threads() as u64;
+        let wave = WAVE_TASKS * TASK_CHUNKS * parallel::thread_count() as u64;
         let waves = (chunks.end - chunks.start).div_ceil(wave);
         let (mut now, mut before) = (Vec::new(), Vec::new());
         for number in 0..waves {
             let first = chunks.start + number * wave;
             let range = first..chunks.end.min(first + wave);
             // While a wave is encoded, threads that are free put the wave before it into the stream.
-            let (placed, ()) = rayon::join(
+            let (placed, ()) = parallel::join(
                 || put(&before, if number == 1 { waves } else { 0 }),
                 || self.encode_wave(range, &mut now),
             );

@@ -108,7 +108,7 @@ impl Chunks<'_> {
         put: Put<'_>,
     ) -> Result<(), Error> {
         let chunks = numbers.count();
-        let tiles = WAVE_TILES * rayon::current_num_threads() as u64;
+        let tiles = WAVE_TILES * parallel::thread_count() as u64;
         let wave = tiles.div_ceil(u64::from(self.length.tiles()));
         let waves = chunks.div_ceil(wave);
         let mut codes = Vec::new();
@@ -117,7 +117,7 @@ impl Chunks<'_> {
             let chunks = number * wave..chunks.min((number + 1) * wave);
             let chunks = chunks.map(|index| self.length.of_chunk(grid, numbers.get(index)));
             // While a wave is encoded, threads that are free put the wave before it into the stream.
-            let (placed, encoded) = rayon::join(
+            let (placed, encoded) = parallel::join(
                 || put(&before, if number == 1 { waves } else { 0 }),
                 || {
                     let chunks: Vec<_> = chunks.collect();

@@ -45,13 +45,12 @@ SETTINGS = [{"abs": 2}, {"abs": 2, "preset": "fast"}, {"abs": 2, "codec": "loren
     "kind, settings", [("v2", SETTINGS[0]), ("shards", SETTINGS[0]), *(("v3", each) for each in SETTINGS)]
 )
 @pytest.mark.parametrize("dtype", TYPES)
-def test_an_element_is_written_a_hundred_times(
-    kind: str, dtype: str, settings: dict[str, Any], field: np.ndarray
-) -> None:
+def test_elements_are_written_again(kind: str, dtype: str, settings: dict[str, Any], field: np.ndarray) -> None:
+    """A hundred times of one type, some times of the others."""
     values = values_of(dtype, field, np.s_[:6, :7, :12])
     array = zarr_array({}, values, (6, 7, 6), kind, **settings)
     array[...] = values
-    for number in range(100):
+    for number in range(100 if dtype == "float32" else 15):
         at = np.unravel_index(number * 17 % values.size, values.shape)
         array[at] = values[at]
     assert beyond(values, array[...], 2) == 0
@@ -63,7 +62,7 @@ def test_a_bound_relative_to_each_value(dtype: str, preset: str | None, field: n
     values = values_of(dtype, field)
     array = zarr_array({}, values, values.shape, "v3", pwrel=1e-2, preset=preset)
     array[...] = values
-    for number in range(100):
+    for number in range(100 if preset == "balanced" else 25):
         at = np.unravel_index(number * 17 % values.size, values.shape)
         array[at] = values[at]
     assert beyond(values, array[...], 1e-2, pwrel=True) == 0

@@ -59,7 +59,7 @@ impl Decomposition {
     ) -> Result<Self, Error> {
         if lengths.is_empty() && own.is_empty() {
             // A single element without dimensions is a line of one.
-            return Self::gather(group, &[1], &[0..1]);
+            return Self::gather(group, &[1], std::slice::from_ref(&(0..1)));
         }
         let is_within =
             |(range, length): (&Range<u64>, &u64)| range.start <= range.end && range.end <= *length;

@@ -3,6 +3,7 @@
 mod agree;
 mod bare;
 pub mod batch;
+pub mod calls;
 mod cases;
 mod container;
 mod cuda;

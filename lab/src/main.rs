@@ -27,6 +27,8 @@ struct CommandLine {
 enum Command {
     /// Measure the speed of codecs on data in the device's memory, compared with a copy and a read
     Bench(Box<Flags>),
+    /// Measure whole calls with a preset, compared with those with the codec that it chose
+    Calls(bench::calls::Flags),
     /// Measure many arrays in one call on a GPU, compared with one call after the other
     Batch(bench::batch::Flags),
     /// Measure masks on a GPU, compared with the same field without one
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
 fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Bench(flags) => bench::run(flags, &line.common).map(|()| true),
+        Command::Calls(flags) => bench::calls::run(flags, &line.common).map(|()| true),
         Command::Batch(flags) => bench::batch::run(flags, &line.common).map(|()| true),
         Command::Short(flags) => bench::short::run(flags, &line.common).map(|()| true),
         Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),

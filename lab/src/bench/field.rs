@@ -43,18 +43,7 @@ impl<T: Value> Subject<T> {
 ///
 /// If the source cannot be read, or is shorter than a start.
 pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Failure> {
-    let (name, field) = match source {
-        Source::File(file) => {
-            let shape = ShapeFlags {
-                dtype: flags.shape.dtype,
-                dims: file.dims.clone().or_else(|| flags.shape.dims.clone()),
-                packed: false,
-            };
-            let field = field_file::read(&file.location, &shape, None)?;
-            (name_of(&file.location), field)
-        }
-        Source::Synthetic(synthetic) => make(*synthetic),
-    };
+    let (name, field) = load_whole(source, &flags.shape)?;
     let field = match field {
         Field::F32(array) if flags.f64 => Field::F64(widen(array)),
         field => field,
@@ -72,6 +61,26 @@ pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Fail
     (flags.bytes.iter())
         .map(|count| Ok((name.clone(), start(count.0)?)))
         .collect()
+}
+
+/// The whole field of a source, with its name.
+///
+/// # Errors
+///
+/// If the source cannot be read.
+pub fn load_whole(source: &Source, shape: &ShapeFlags) -> Result<(String, Field), Failure> {
+    match source {
+        Source::File(file) => {
+            let shape = ShapeFlags {
+                dtype: shape.dtype,
+                dims: file.dims.clone().or_else(|| shape.dims.clone()),
+                packed: false,
+            };
+            let field = field_file::read(&file.location, &shape, None)?;
+            Ok((name_of(&file.location), field))
+        }
+        Source::Synthetic(synthetic) => Ok(make(*synthetic)),
+    }
 }
 
 fn name_of(location: &Location) -> String {

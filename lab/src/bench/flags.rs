@@ -122,7 +122,8 @@ pub struct File {
     pub dims: Option<Dims>,
 }
 
-fn file() -> impl TypedValueParser<Value = File> {
+/// The parser of an array to measure.
+pub fn file() -> impl TypedValueParser<Value = File> {
     OsStringValueParser::new().map(|argument| {
         let split = argument
             .to_str()

@@ -156,7 +156,7 @@ fn the_choice_is_near_the_best_of_a_field_that_is_mostly_empty() {
 }
 
 #[test]
-fn of_small_fields_the_best_is_chosen() {
+fn of_small_fields_the_choice_is_near_the_best() {
     for (i, field) in FIELDS.into_iter().enumerate() {
         if !takes_part(i as u64, 4) {
             continue;
@@ -175,10 +175,12 @@ fn of_small_fields_the_best_is_chosen() {
                 let compressed = Compressed::new(&values, &lengths, bound);
                 for preset in Preset::ALL {
                     let (best, chosen) = compressed.best_and_chosen(preset);
-                    // Variants are tried where the codec that they are variants of is the shortest.
-                    let most = if preset == Preset::Small { 102 } else { 100 };
+                    // Sizes of blocks are exact, those of tiles are predicted.
+                    let most = if preset == Preset::Fast { 100 } else { 105 };
+                    // What tiles have besides their codes is predicted by a constant.
+                    let is_tiny = preset != Preset::Fast && chosen <= best + 96;
                     assert!(
-                        chosen * 100 <= best * most,
+                        chosen * 100 <= best * most || is_tiny,
                         "{} {lengths:?} {bound:?} {preset}: {chosen} bytes, and {best} would do",
                         field.0
                     );

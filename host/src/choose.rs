@@ -280,7 +280,8 @@ impl Best {
         let is_better = |bytes: u128| bytes * 100 <= self.bytes * percent;
         let coded = request.coded(Some(candidate.axes));
         let same_codec = Layout::new(self.chosen.layout.codec, candidate.shape, coded);
-        if !is_better(race::last_prediction(predictions, &same_codec)?) {
+        let in_blocks = request.codecs.iter().all(|codec| codec.tiles().is_none());
+        if !is_better(race::last_prediction(predictions, &same_codec, in_blocks)?) {
             return Ok(());
         }
         let candidates = candidates(request.codecs, Some(candidate.shape), &coded);

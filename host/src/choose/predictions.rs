@@ -33,14 +33,6 @@ pub(super) enum Effort {
     Exact,
 }
 
-impl Effort {
-    /// By all tiles.
-    pub(super) const ALL: Self = Self::Sample {
-        tiles: u64::MAX / 8,
-        is_tuned: true,
-    };
-}
-
 /// Gives the elements of boxes of the coded field, each row by row. It is a trait object: a type parameter would make a
 /// copy of the predictions for each function that reads, and add 0.46 MB to the command.
 pub(super) type Read<'a, T> = dyn FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> + 'a;

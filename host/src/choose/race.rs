@@ -8,15 +8,23 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TILE;
 use ferrosz_codec::{Codec, Element};
 
-/// Elements of a field that is small: its tiles are the sample, and what is left at the end is compressed.
+/// Tiles of a sample of all tiles.
+const ALL: u64 = u64::MAX / 8;
+
+/// Elements of a field that is small: its tiles are the sample, and codecs of blocks among themselves compress it.
 const SMALL: u64 = 4 * TILE as u64;
+
+/// Elements of a field that is tiny: tiles have more bytes besides its codes than blocks have with them.
+const TINY: u64 = 512;
 
 /// A round: how many tiles are sampled, and which layouts it leaves.
 struct Round {
     /// Of this many tiles one is sampled ...
     one_of: u64,
-    /// ... but at least so many, and at most so many.
+    /// ... but at least so many, and at most so many ...
     range: [u64; 2],
+    /// ... and never more than one of so many: a small field is sampled, too.
+    share: u64,
     is_tuned: bool,
 }
 
@@ -24,6 +32,7 @@ struct Round {
 const FIRST: Round = Round {
     one_of: 128,
     range: [8, 16],
+    share: 8,
     is_tuned: false,
 };
 
@@ -31,7 +40,16 @@ const FIRST: Round = Round {
 const SECOND: Round = Round {
     one_of: 64,
     range: [16, 64],
+    share: 4,
     is_tuned: true,
+};
+
+/// The only round of codecs of blocks among themselves.
+const OF_BLOCKS: Round = Round {
+    one_of: 64,
+    range: [4, 16],
+    share: 8,
+    is_tuned: false,
 };
 
 /// The first round leaves layouts whose predicted size is at most this percentage of the smallest, and at most the other
@@ -45,17 +63,19 @@ const SLICES_PERCENT: u128 = 200;
 /// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
 const VARIANT_PERCENT: u128 = 99;
 
-/// Of a small field, those are compressed whose predicted size is at most this percentage of the smallest, or so many
-/// bytes more.
-const CLOSE_PERCENT: u128 = 105;
-const CLOSE_BYTES: u128 = 256;
-
 impl Round {
     fn effort(&self, elements: u64) -> Effort {
+        if elements <= SMALL {
+            return Effort::Sample {
+                tiles: ALL,
+                is_tuned: self.is_tuned,
+            };
+        }
         let [least, most] = self.range;
-        let tiles = elements.div_ceil(TILE as u64) / self.one_of;
+        let all = elements.div_ceil(TILE as u64);
+        let tiles = (all / self.one_of).clamp(least, most);
         Effort::Sample {
-            tiles: tiles.clamp(least, most),
+            tiles: tiles.min((all / self.share).max(1)),
             is_tuned: self.is_tuned,
         }
     }
@@ -71,12 +91,17 @@ pub(super) fn shortest<T: Element>(
     candidates: &[Layout],
 ) -> Result<(u128, Layout), Error> {
     let elements = elements_of(candidates);
-    if elements <= SMALL {
-        let found = predictions.of(candidates, Effort::ALL)?;
-        let least = smallest(&found)?.0;
-        let most = (least * CLOSE_PERCENT / 100).max(least + CLOSE_BYTES);
-        let close: Vec<Layout> = at_most(&found, most);
-        return smallest(&predictions.of(&close, Effort::Exact)?);
+    let in_blocks = |layout: &Layout| layout.codec.tiles().is_none();
+    if elements <= TINY {
+        let candidates: Vec<Layout> = candidates
+            .iter()
+            .filter(|layout| in_blocks(layout))
+            .copied()
+            .collect();
+        return smallest(&predictions.of(&candidates, Effort::Exact)?);
+    }
+    if candidates.iter().all(in_blocks) {
+        return smallest(&predictions.of(candidates, last_effort(true, elements))?);
     }
     let variants = |leader: &Layout| {
         let (leader, is_variant) = (*leader, |layout: &&Layout, leader: &Layout| {
@@ -87,13 +112,10 @@ pub(super) fn shortest<T: Element>(
             .filter(move |layout| is_variant(layout, &leader))
             .copied()
     };
-    let (first, second) = (FIRST.effort(elements), SECOND.effort(elements));
+    let (first, second) = (FIRST.effort(elements), last_effort(false, elements));
 
-    // 1. All leaders, by few tiles; all, if there are codecs of blocks only.
-    let in_blocks = |layout: &Layout| layout.codec.tiles().is_none();
-    let is_first = |layout: &&Layout| {
-        is_variant_of(layout.codec).is_none() || candidates.iter().all(in_blocks)
-    };
+    // 1. All leaders, by few tiles.
+    let is_first = |layout: &&Layout| is_variant_of(layout.codec).is_none();
     let leaders: Vec<Layout> = candidates.iter().filter(is_first).copied().collect();
     let found = predictions.of(&leaders, first)?;
     let least = smallest(&found)?.0;
@@ -115,8 +137,9 @@ pub(super) fn shortest<T: Element>(
         .map(|(_, layout)| *layout)
         .collect();
 
-    // 2. Those that are left, by more tiles.
-    let joining = left.iter().flat_map(variants).filter(in_blocks);
+    // 2. Those that are left, by more tiles; of a small field with all of their variants.
+    let joins = |layout: &Layout| in_blocks(layout) || elements <= SMALL;
+    let joining = left.iter().flat_map(variants).filter(joins);
     let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
     left.extend(joining);
     let (bytes, _) = smallest(&predictions.of(&left, second)?)?;
@@ -138,7 +161,7 @@ pub(super) fn shortest<T: Element>(
     }
 }
 
-/// The predicted size of a layout by the sample that decides a race.
+/// The predicted size of a layout by the sample that decides a race, of codecs of blocks among themselves or of all.
 ///
 /// # Errors
 ///
@@ -146,13 +169,19 @@ pub(super) fn shortest<T: Element>(
 pub(super) fn last_prediction<T: Element>(
     predictions: &mut Predictions<'_, T>,
     layout: &Layout,
+    in_blocks: bool,
 ) -> Result<u128, Error> {
-    let elements = layout.extents.elements();
-    let effort = match elements <= SMALL {
-        true => Effort::Exact,
-        false => SECOND.effort(elements),
-    };
+    let effort = last_effort(in_blocks, layout.extents.elements());
     Ok(smallest(&predictions.of(&[*layout], effort)?)?.0)
+}
+
+/// How the sizes are predicted that decide.
+fn last_effort(in_blocks: bool, elements: u64) -> Effort {
+    match (in_blocks || elements <= TINY, elements <= SMALL) {
+        (true, true) => Effort::Exact,
+        (true, false) => OF_BLOCKS.effort(elements),
+        (false, _) => SECOND.effort(elements),
+    }
 }
 
 fn elements_of(candidates: &[Layout]) -> u64 {

@@ -49,8 +49,10 @@ const CHUNK_BYTES: u128 = 88;
 const WEIGHED: u64 = 4;
 const WEIGHED_IF_EMPTY: u64 = 8;
 
-/// The most tiles that stencils are fitted to here, and from how many times as many these are taken.
+/// The most tiles that stencils are fitted to here, of small fields one of so many of all, and from how many times as many
+/// these are taken.
 const TUNED: usize = 8;
+const TUNED_SHARE: usize = 8;
 const TUNED_OF: usize = 4;
 
 /// Splines alone are tuned on one of this many of these tiles.
@@ -148,11 +150,15 @@ impl<T: Element> TileSample<T> {
     ) -> Result<(), Error> {
         if self.tuning.is_empty() {
             let samples = Samples::most(grid.tiles());
-            let every = (samples.count() as usize / (TUNED_OF * TUNED)).max(1);
+            let tuned = match self.is_whole {
+                true => TUNED,
+                false => TUNED.min((grid.tiles() as usize / TUNED_SHARE).max(1)),
+            };
+            let every = (samples.count() as usize / (TUNED_OF * tuned)).max(1);
             let numbers = (0..samples.count()).step_by(every);
             let numbers = numbers.map(|sample| samples.tile(sample));
             let weighed = Weighed::new(numbers.collect(), grid, row, quantizer, read)?;
-            self.tuning = weighed.heaviest(TUNED);
+            self.tuning = weighed.heaviest(tuned);
             fill_holes(&mut self.tuning, grid.shape(), quantizer);
         }
         Ok(())

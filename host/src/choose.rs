@@ -123,6 +123,21 @@ impl Request {
         }
     }
 
+    /// Whether all codecs are of blocks.
+    fn is_in_blocks(&self) -> bool {
+        self.codecs.iter().all(|codec| codec.tiles().is_none())
+    }
+
+    /// The shape of the tiles of a layout's sample: its own. Codecs of blocks among themselves have one sample for planes and
+    /// cubes, whose blocks are there as in the field: so they are compared at the same places. Lines are longer than tiles of
+    /// these are wide.
+    pub(crate) fn sampled_shape(&self, layout: &Layout) -> Shape {
+        match self.is_in_blocks() && layout.shape != Shape::Line {
+            true => Layout::new(Codec::PLAIN, Shape::Cube, layout.extents).shape,
+            false => layout.shape,
+        }
+    }
+
     /// The extents of the coded field with these roles of the axes.
     fn coded(&self, axes: Option<Axes>) -> Extents {
         let coded = axes.and_then(|axes| axes.coded_extents(&self.extents));
@@ -280,8 +295,11 @@ impl Best {
         let is_better = |bytes: u128| bytes * 100 <= self.bytes * percent;
         let coded = request.coded(Some(candidate.axes));
         let same_codec = Layout::new(self.chosen.layout.codec, candidate.shape, coded);
-        let in_blocks = request.codecs.iter().all(|codec| codec.tiles().is_none());
-        if !is_better(race::last_prediction(predictions, &same_codec, in_blocks)?) {
+        if !is_better(race::last_prediction(
+            predictions,
+            &same_codec,
+            request.is_in_blocks(),
+        )?) {
             return Ok(());
         }
         let candidates = candidates(request.codecs, Some(candidate.shape), &coded);

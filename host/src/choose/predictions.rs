@@ -143,13 +143,19 @@ impl<'a, T: Element> Predictions<'a, T> {
         let samples = &self.samples;
         let size = |layout: &Layout| {
             let holes = are_holes(layout);
+            let shape = request.sampled_shape(layout);
             let sample = samples
-                .get(&(layout.shape, holes, effort))
+                .get(&(shape, holes, effort))
                 .ok_or(Error::NotChosen)?;
             let (quantizer, yardstick) =
                 (with_holes(quantizer, holes), yardsticks[usize::from(holes)]);
             in_chunks(request.chunk, layout, |layout| {
-                Ok(sampled_bytes(sample, layout, &quantizer, yardstick))
+                Ok(sampled_bytes(
+                    (sample, shape),
+                    layout,
+                    &quantizer,
+                    yardstick,
+                ))
             })
         };
         parallel::map(layouts.iter(), size).into_iter().collect()
@@ -163,7 +169,9 @@ impl<'a, T: Element> Predictions<'a, T> {
         is_tuned: bool,
     ) -> Result<(), Error> {
         let are_holes = self.has_zeros_as_holes(layout);
-        let (grid, quantizer) = (layout.grid(), with_holes(self.quantizer, are_holes));
+        let shape = self.request.sampled_shape(layout);
+        let quantizer = with_holes(self.quantizer, are_holes);
+        let grid = Grid::new(shape, &layout.extents);
         let tile_grid = tiles_of(&grid);
         let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
         let mut read = |places: &[ChunkBox]| {
@@ -173,7 +181,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             }
             Ok(values)
         };
-        let sample = match self.samples.entry((layout.shape, are_holes, effort)) {
+        let sample = match self.samples.entry((shape, are_holes, effort)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(TileSample::new(
                 &tile_grid,
@@ -306,9 +314,9 @@ fn in_chunks(
     Ok((size, layout))
 }
 
-/// The size of chunk table and payload of a layout, whose predictor has predicted the sample.
+/// The size of chunk table and payload of a layout, whose predictor has predicted the sample, of tiles of a shape.
 fn sampled_bytes<T: Element>(
-    sample: &TileSample<T>,
+    (sample, shape): (&TileSample<T>, Shape),
     layout: &Layout,
     quantizer: &Quantizer<T>,
     yardstick: u128,
@@ -316,8 +324,9 @@ fn sampled_bytes<T: Element>(
     match layout.family() {
         Family::Blocks(BlockLayout { codec, grid }) => {
             let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-            let tiles = tiles_of(&grid);
-            table + sample.predicted_block_bytes(codec, &tiles, quantizer, yardstick)
+            let tiles = tiles_of(&Grid::new(shape, &layout.extents));
+            let blocks = (codec, grid.shape());
+            table + sample.predicted_block_bytes(blocks, &tiles, quantizer, yardstick)
         }
         Family::Tiles(tiles) => sample.predicted_bytes(&tiles, yardstick),
     }

@@ -40,15 +40,15 @@ const FIRST: Round = Round {
 const SECOND: Round = Round {
     one_of: 64,
     range: [16, 64],
-    share: 4,
+    share: 2,
     is_tuned: true,
 };
 
 /// The only round of codecs of blocks among themselves.
 const OF_BLOCKS: Round = Round {
     one_of: 64,
-    range: [4, 16],
-    share: 8,
+    range: [8, 16],
+    share: 4,
     is_tuned: false,
 };
 

@@ -319,17 +319,17 @@ impl<T: Element> TileSample<T> {
         }
     }
 
-    /// The predicted size of the payload in blocks, if `yardstick` is a better prediction than
+    /// The predicted size of the payload in blocks of a shape, if `yardstick` is a better prediction than
     /// [`TileSample::yardstick`].
     pub(crate) fn predicted_block_bytes(
         &self,
-        codec: BlockCodec,
+        (codec, shape): (BlockCodec, Shape),
         grid: &TileGrid,
         quantizer: &Quantizer<T>,
         yardstick: u128,
     ) -> u128 {
         let of_tile = |image: &mut Vec<u8>, tile: &SampleTile<T>| {
-            let bytes = tile.block_bytes(codec, grid, quantizer, image);
+            let bytes = tile.block_bytes((codec, shape), grid, quantizer, image);
             u128::from(bytes) * u128::from(tile.weight)
         };
         let of_tiles = parallel::map_with(self.tiles.iter(), || vec![0; IMAGE_BYTES], of_tile);

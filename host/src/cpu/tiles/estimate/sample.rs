@@ -137,10 +137,10 @@ impl<T: Element> SampleTile<T> {
         (u128::from(bits) * u128::from(self.count(grid)) / u128::from(pairs.max(1))) as u64
     }
 
-    /// The size of the tile's payload as a field of its own in blocks.
+    /// The size of the tile's payload as a field of its own in blocks of a shape.
     pub(super) fn block_bytes(
         &self,
-        codec: BlockCodec,
+        (codec, shape): (BlockCodec, Shape),
         grid: &TileGrid,
         quantizer: &Quantizer<T>,
         image: &mut [u8],
@@ -148,7 +148,7 @@ impl<T: Element> SampleTile<T> {
         let field: Vec<T> = self.rows(grid).flatten().copied().collect();
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
-        let blocks = Grid::new(grid.shape(), &extents);
+        let blocks = Grid::new(shape, &extents);
         let encode = |chunk| {
             let source = Source {
                 field: &field,

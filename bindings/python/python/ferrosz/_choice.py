@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import ArgumentError, Compressor
+from . import ArgumentError, Compressor, PresetKept
 from ._carrier import to_carrier
 from ._device import cupy, is_on_gpu
+from ._warning import warn
 
 # A stream has at most so many dimensions.
 MOST_AXES = 8
@@ -22,15 +23,16 @@ MOST_BYTES = 8 << 20
 ONE_OF, MOST_SAMPLES = 8, 4
 
 # What the chunks of the sample may be longer together than with a codec for each of them.
-TOLERANCE = 1.01
+TOLERANCE = 1.05
 
 
 def settings_of_chunks(
     values: Any, chunks: Sequence[int], names: Sequence[str], compressor: Callable[[dict[str, Any]], Compressor]
 ) -> dict[str, Any]:
     """The settings of these names, out of `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`, that all chunks of this
-    shape have. There are none if chunks have more than 8 MiB, or if a preset, which chooses for each chunk, makes those
-    of the sample more than 1 % shorter together.
+    shape have. There are none if chunks have more than 8 MiB, whose compression takes longer than a choice. Nor are there
+    any, and a `PresetKept` says so, if a preset, which chooses for each chunk, makes those of the sample more than 5 %
+    shorter together.
 
     values
         An array of NumPy or of Dask, on a GPU, or of which boxes can be loaded. Only the samples are.
@@ -51,14 +53,20 @@ def settings_of_chunks(
     # A preset keeps signs and zeros of some chunks by a mask; the codec that has a name does not.
     kept = {name: True for name in ("keep_sign", "keep_zero") if any(getattr(it.info, name) for it in of_preset)}
     if kept and "keep_sign" not in names:
+        warn("a codec is chosen for each chunk: signs or zeros of some chunks are kept by a mask", PresetKept)
         return {}
     settings = [of_chunk | kept for of_chunk in settings]
     candidates = [candidate for number, candidate in enumerate(settings) if candidate not in settings[:number]]
     if len(candidates) == 1 and compressor(candidates[0]).compress(samples[0]) == of_preset[0]:
         return candidates[0]
     lengths = [sum(len(compressor(candidate).compress(sample)) for sample in samples) for candidate in candidates]
-    shortest = min(lengths)
-    return candidates[lengths.index(shortest)] if shortest <= TOLERANCE * sum(map(len, of_preset)) else {}
+    shortest, own = min(lengths), sum(map(len, of_preset))
+    if shortest > TOLERANCE * own:
+        longer = 100 * (shortest / own - 1)
+        message = f"a codec is chosen for each chunk: one for all would make them {longer:.0f} % longer"
+        warn(f"{message}; give a codec if speed counts more", PresetKept)
+        return {}
+    return candidates[lengths.index(shortest)]
 
 
 def _sample(values: Any, chunks: tuple[int, ...]) -> list[Any]:

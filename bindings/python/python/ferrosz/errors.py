@@ -9,6 +9,7 @@ __all__ = [
     "Error",
     "GroupError",
     "OutOfMemory",
+    "PresetKept",
     "RepeatedCompression",
     "TargetNotReached",
     "TestNumber",
@@ -80,6 +81,10 @@ class OutOfMemory(Error, MemoryError):
 
 class RepeatedCompression(UserWarning):
     """An array was compressed with an error before, and the errors of both compressions add."""
+
+
+class PresetKept(UserWarning):
+    """A codec is chosen for each chunk, as no codec suits all: this takes longer than the compression of small chunks."""
 
 
 class TestNumber(UserWarning):

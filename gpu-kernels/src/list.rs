@@ -47,6 +47,7 @@ use crate::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
 use crate::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
 use crate::primitives::put::Put;
 use crate::primitives::read_all::ReadAll;
+use crate::primitives::read_boxes::ReadBoxes;
 use crate::quantize::census::TakeCensus;
 use crate::quantize::extremes::FindExtremes;
 use ferrosz_codec::shape::Cube;
@@ -108,4 +109,5 @@ kernels! {
     ferrosz_complete: Complete;
     ferrosz_put: Put;
     ferrosz_read_all: ReadAll;
+    ferrosz_read_boxes<element>: |E| ReadBoxes<E>;
 }

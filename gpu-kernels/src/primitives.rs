@@ -6,6 +6,7 @@ pub mod look_back;
 pub(crate) mod map;
 pub mod put;
 pub mod read_all;
+pub mod read_boxes;
 pub mod scan;
 pub mod shorts;
 pub mod task;

@@ -90,8 +90,13 @@ pub(crate) struct Chosen {
 }
 
 impl Request {
-    /// The request for one field: what is kept of it is known. The census is not taken if all codecs keep zeros and signs, or
-    /// values come back exactly. `least` gives the smallest value; where it is above the error, no sign is lost.
+    /// Whether the census of a field may be needed. It is not if all codecs keep zeros and signs, or values are logarithms.
+    pub(crate) fn needs_census(&self, mapping: &ValueMapping) -> bool {
+        mapping.scale != Scale::Logarithm && by_themselves(self.codecs).len() < self.codecs.len()
+    }
+
+    /// The request for one field: what is kept of it is known. The census is taken if it is needed and values do not come
+    /// back exactly. `least` gives the smallest value; where it is above the error, no sign is lost.
     pub(crate) fn seen<T: Element>(
         mut self,
         mapping: &ValueMapping,
@@ -99,17 +104,15 @@ impl Request {
         census: impl FnOnce() -> Result<Census, Error>,
         least: impl FnOnce() -> Result<Option<T>, Error>,
     ) -> Result<Self, Error> {
-        let by_themselves = by_themselves(self.codecs);
-        let is_exact = mapping.scale == Scale::Logarithm || quantizer.is_lossless();
-        let mut keep = match is_exact || by_themselves.len() == self.codecs.len() {
-            true => Keep::default(),
-            false => self.keeping.of(census()?),
+        let mut keep = match self.needs_census(mapping) && !quantizer.is_lossless() {
+            true => self.keeping.of(census()?),
+            false => Keep::default(),
         };
         if keep.signs && !self.keeping.always.signs {
             keep.signs = least()?.is_none_or(|least| least < quantizer.error());
         }
         if keep != Keep::default() && !self.has_masks {
-            self.codecs = by_themselves;
+            self.codecs = by_themselves(self.codecs);
         }
         self.keeping = Keeping::just(keep);
         Ok(self)

@@ -33,8 +33,9 @@ use crate::compress::Compressor;
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::gpu::blocks::fault_in;
+use crate::gpu::boxes::BoxMemory;
 use crate::gpu::executor::Executor;
-use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, DeviceBox, Kernels, words};
+use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, Kernels, words};
 use crate::gpu::executor::recorder;
 use crate::gpu::mapping::compress::{Compression, enqueue_compress};
 use crate::gpu::mapping::conversion::converts;
@@ -46,7 +47,7 @@ use crate::part::Part;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::{Element, FormatError, Shape, Value, ValueType};
@@ -191,6 +192,7 @@ impl Gpu {
         Ok(Workspace {
             memory,
             chunks: capacity,
+            boxes: BoxMemory::default(),
         })
     }
 
@@ -516,26 +518,12 @@ fn mapping_of<V: Value>(compressor: &Compressor) -> Result<ValueMapping, Error> 
     }
 }
 
-/// A box of a field in device memory whose elements have `bytes` bytes.
-fn device_box(address: u64, grid: &Grid, place: &ChunkBox, bytes: usize) -> DeviceBox {
-    let [depth, height, width] = place.extents.map(|extent| extent as usize);
-    let [_, rows, columns] = grid.lengths();
-    let is_line = grid.shape() == Shape::Line;
-    DeviceBox {
-        address: address + grid.flat(place.origin) * bytes as u64,
-        width: width * bytes,
-        height,
-        depth,
-        // The row of a line may exceed the largest pitch.
-        pitch: if is_line { width } else { columns as usize } * bytes,
-        slice_rows: rows as usize,
-    }
-}
-
 /// Device memory that the kernels of a call share. See [`Gpu::workspace`].
 pub struct Workspace {
     memory: CudaMemory,
     chunks: u64,
+    /// Where [`Gpu::choose`] copies samples through.
+    boxes: BoxMemory<CudaMemory>,
 }
 
 impl Workspace {
@@ -544,7 +532,11 @@ impl Workspace {
     pub fn with_states(stream: &Arc<CudaStream>, chunks: u64) -> Result<Self, Error> {
         let memory = CudaMemory::new(stream, 8 * cells::count(chunks))?;
         memory.clear()?;
-        Ok(Self { memory, chunks })
+        Ok(Self {
+            memory,
+            chunks,
+            boxes: BoxMemory::default(),
+        })
     }
 
     /// The cells that a call on so many chunks needs, if it is on the workspace's stream.

@@ -2,6 +2,8 @@
 
 pub(crate) mod batch;
 pub(crate) mod blocks;
+#[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
+pub(crate) mod boxes;
 #[cfg(feature = "cuda")]
 pub(crate) mod census;
 #[cfg(feature = "cuda")]

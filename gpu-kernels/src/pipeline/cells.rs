@@ -8,6 +8,8 @@ use ferrosz_simt::{Thread, View};
 /// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
 /// else that they read is in its 128 bytes.
 pub const TICKET: u64 = 0;
+/// Three cells: the counts of a `Census`. No block of that launch raises [`TICKET`].
+pub const CENSUS: u64 = 1;
 /// Counts the blocks of the extremes kernel as they end.
 pub const EXTREMES_DONE: u64 = 16;
 /// Two cells: see `Extremes::to_cells`.

@@ -1,10 +1,11 @@
 //! The choice of a preset, and the absolute error of a relative bound, for fields in device memory.
 
-use super::{Gpu, Workspace, bytes_of, check_values, device_box, mapping_of};
-use crate::choose::{self, Request};
+use super::{Gpu, Workspace, bytes_of, check_values, mapping_of};
+use crate::choose::{self, Chosen, Request};
 use crate::compress::Compressor;
 use crate::error::Error;
-use crate::gpu::census::census;
+use crate::gpu::boxes::BoxMemory;
+use crate::gpu::census::enqueue_census;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::words;
 use crate::gpu::mapping::compress::{Compression, enqueue_mapping};
@@ -18,6 +19,7 @@ use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::census::Census;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, BoundMode, Codec, Element, Shape, Value};
 use ferrosz_gpu_kernels::pipeline::cells;
@@ -27,8 +29,9 @@ use std::sync::Arc;
 impl Gpu {
     /// As [`Compressor::choose`], for a field in device memory, with the same result, with two exceptions: axes keep their
     /// order unless another one is given, and values of 16 bits have no mask, so that splines are left out where one would be
-    /// needed. Copies a sample of the field to the host. Waits for the work on `stream`. With fill values or another order of
-    /// axes, device memory for the mapped field is allocated until the call ends.
+    /// needed. Copies a sample of the field to the host. Waits for the work on `stream`. The sample's memory stays with the
+    /// workspace for later calls. With fill values or another order of axes, device memory for the mapped field is allocated
+    /// until the call ends.
     ///
     /// # Errors
     ///
@@ -55,28 +58,11 @@ impl Gpu {
         // SAFETY: the guard keeps the buffer valid.
         let field = unsafe { words("input", address, bytes_of::<V>(elements))? };
         let mappings = Mappings::new::<V>(compressor, &extents)?;
+        let boxes = &mut workspace.boxes;
         let mut chosen = None;
         self.run(stream, |executor| {
-            let memory = mappings.allocate(executor)?;
-            let coded = mappings.map::<V, _>(executor, &memory, field, cells)?;
-            let address = coded.field.address() as u64;
-            let mut read = |grid: &Grid, places: &[ChunkBox]| {
-                let of_place = |place: &ChunkBox| {
-                    let mut elements = vec![V::Coded::ZERO; place.elements() as usize];
-                    let from = device_box(address, grid, place, V::Coded::BYTES);
-                    // SAFETY: the box is within the field or the mapped field, which are valid.
-                    unsafe { executor.read_box(from, bytemuck::cast_slice_mut(&mut elements))? };
-                    Ok(elements)
-                };
-                places.iter().map(of_place).collect()
-            };
-            let census = || census::<V::Coded, _>(executor, elements, coded.field);
-            let least = || {
-                let found = extremes::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
-                Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
-            };
-            let request = request.seen(&mappings.values, &coded.quantizer, census, least)?;
-            chosen = Some(choose::choose(&coded.quantizer, &request, &mut read)?.chosen);
+            let found = choose_on::<V, _>(executor, &request, &mappings, field, cells, boxes)?;
+            chosen = Some(found);
             Ok(())
         })?;
         Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))
@@ -136,6 +122,31 @@ fn request_of<V: Value>(
     Ok(request)
 }
 
+/// What is chosen for a field of at least one element. `cells` are those of a workspace without chunks, of which those of
+/// [`cells::OF_EXTREMES`] are clear.
+fn choose_on<V: Value, E: Executor>(
+    executor: &E,
+    request: &Request,
+    mappings: &Mappings,
+    field: View<u32>,
+    cells: View<u64>,
+    boxes: &mut BoxMemory<E::Memory>,
+) -> Result<Chosen, Error> {
+    let memory = mappings.allocate(executor)?;
+    let coded = mappings.map::<V, _>(executor, &memory, field, cells)?;
+    let needs_census = request.needs_census(&mappings.values);
+    let (quantizer, census) = mappings.find::<V, _>(executor, &coded, needs_census)?;
+    let least = || {
+        let elements = request.extents.elements();
+        let found = extremes::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
+        Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
+    };
+    let request = request.seen(&mappings.values, &quantizer, || Ok(census), least)?;
+    let mut read =
+        |grid: &Grid, places: &[ChunkBox]| boxes.read(executor, coded.field, grid, places);
+    Ok(choose::choose(&quantizer, &request, &mut read)?.chosen)
+}
+
 /// The mappings from a field to the coded field, as on the CPU: first its values, in the user's order of axes, and then the
 /// order.
 struct Mappings {
@@ -147,10 +158,10 @@ struct Mappings {
 }
 
 /// A coded field in device memory.
-struct CodedField<T> {
+struct CodedField {
     field: View<u32>,
-    quantizer: Quantizer<T>,
-    /// Cells of a workspace, of which those of [`cells::OF_EXTREMES`] are clear.
+    /// Cells of a workspace, of which those of [`cells::OF_EXTREMES`] are clear. They have the quantiser if it is resolved on
+    /// the machine.
     cells: View<u64>,
 }
 
@@ -176,11 +187,11 @@ impl Mappings {
         })
     }
 
-    /// The memory of the fields after each mapping; nothing for one that is not needed.
-    fn allocate<E: Executor>(&self, executor: &E) -> Result<[E::Memory; 2], Error> {
-        let allocate = |layout, is_needed| match is_needed {
-            true => executor.allocate(8 * workspace_cells(layout)),
-            false => executor.allocate(0),
+    /// The memory of the fields after each mapping that is needed.
+    fn allocate<E: Executor>(&self, executor: &E) -> Result<[Option<E::Memory>; 2], Error> {
+        let allocate = |layout, is_needed: bool| {
+            let cells = is_needed.then(|| workspace_cells(layout));
+            cells.map(|cells| executor.allocate(8 * cells)).transpose()
         };
         Ok([
             allocate(&self.filled, self.is_filled)?,
@@ -188,14 +199,14 @@ impl Mappings {
         ])
     }
 
-    /// The coded field of a field of at least one element. Waits where the machine resolves the bound.
+    /// Enqueues what leads to the coded field of a field of at least one element, and to the quantiser.
     fn map<V: Value, E: Executor>(
         &self,
         executor: &E,
-        memory: &[E::Memory; 2],
+        memory: &[Option<E::Memory>; 2],
         mut field: View<u32>,
         mut cells: View<u64>,
-    ) -> Result<CodedField<V::Coded>, Error> {
+    ) -> Result<CodedField, Error> {
         let elements = self.filled.layout.extents.elements();
         let [of_filled, of_turned] = memory;
         let map = |layout, bound, mapping, field, cells: View<u64>| {
@@ -210,27 +221,112 @@ impl Mappings {
             };
             enqueue_mapping::<V::Coded, _>(executor, &call)
         };
-        if self.is_filled {
-            cells = executor.view(of_filled);
+        if let Some(memory) = of_filled {
+            cells = executor.view(memory);
             field = map(&self.filled, self.bound, &self.values, field, cells)?;
         } else if self.bound.needs_extremes() {
             enqueue_resolve::<V::Coded, _>(executor, self.bound, elements, field, cells, 0)?;
         }
-        let mut quantizer = self.bound.resolve(&Extremes::default());
-        if self.bound.needs_extremes() || !V::TYPE.is_coded_as_is() {
-            let mut bits = [[0; 8]; 3];
-            executor.download(cells, 8 * cells::QUANTIZER, bits.as_flattened_mut())?;
-            quantizer = Quantizer::from_bits(bits.map(u64::from_le_bytes));
-        }
-        if self.turned.is_mapped() {
+        if let Some(memory) = of_turned {
             let as_is = ValueMapping::default();
-            let cells = executor.view(of_turned);
+            let cells = executor.view(memory);
             field = map(&self.turned, Bound::default(), &as_is, field, cells)?;
         }
-        Ok(CodedField {
-            field,
-            quantizer: quantizer.with_holes(self.values.has_holes()),
-            cells,
-        })
+        // The field lies behind its cells, and the search for extremes clears all cells that it gets.
+        let cells = cells.first(cells::STATES);
+        Ok(CodedField { field, cells })
+    }
+
+    /// The quantiser of a coded field and, if it is needed, the census. Waits at most once: if the machine finds either.
+    fn find<V: Value, E: Executor>(
+        &self,
+        executor: &E,
+        coded: &CodedField,
+        needs_census: bool,
+    ) -> Result<(Quantizer<V::Coded>, Census), Error> {
+        let CodedField { field, cells } = *coded;
+        let elements = self.filled.layout.extents.elements();
+        if needs_census {
+            enqueue_census::<V::Coded, _>(executor, elements, field, cells)?;
+        }
+        let is_resolved_there = self.bound.needs_extremes() || !V::TYPE.is_coded_as_is();
+        let mut found = [[0; 8]; cells::STATES as usize];
+        if needs_census || is_resolved_there {
+            executor.download(cells, 0, found.as_flattened_mut())?;
+        }
+        let found = found.map(u64::from_le_bytes);
+        let three_from = |cell| std::array::from_fn(|i| found[cell as usize + i]);
+        let [present, zeros, negatives] = three_from(cells::CENSUS);
+        let census = Census {
+            present,
+            zeros,
+            negatives,
+        };
+        let quantizer = match is_resolved_there {
+            true => Quantizer::from_bits(three_from(cells::QUANTIZER)),
+            false => self.bound.resolve(&Extremes::default()),
+        };
+        Ok((quantizer.with_holes(self.values.has_holes()), census))
+    }
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::Preset;
+    use crate::gpu::executor::emulator;
+
+    /// Choices on the emulator and of the CPU, one after the other with the same memory. Axes are given, because the CPU alone
+    /// tries others.
+    fn check<T: Element + Value<Coded = T>>(lengths: &[u64], axes: &str, fill: Option<f64>) {
+        let executor = emulator::new();
+        let elements: u64 = lengths.iter().product();
+        let wave = |i: u64| ((i % lengths[lengths.len() - 1]) as f64 * 0.21).sin() * 9.0;
+        let is_missing = |i: u64| (i / 50).is_multiple_of(5);
+        let value = |i: u64| match fill.filter(|_| is_missing(i)) {
+            Some(fill) => fill,
+            None => wave(i) + (i as f64 * 0.001).cos(),
+        };
+        let memory = executor.allocate(elements * T::BYTES as u64).unwrap();
+        let field = executor.view::<u32>(&memory);
+        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let cells = executor.view::<u64>(&own_cells);
+        executor.clear(cells).unwrap();
+        let mut boxes = BoxMemory::default();
+        // The second one without negative values, and with many zeros.
+        for least in [f64::MIN, 0.0] {
+            let values: Vec<T> = (0..elements)
+                .map(|i| T::from_f64(value(i).max(least)))
+                .collect();
+            executor
+                .upload(bytemuck::cast_slice(&values), field)
+                .unwrap();
+            for bound in [Bound::range(1e-3).unwrap(), Bound::abs(0.01).unwrap()] {
+                for preset in Preset::ALL {
+                    let compressor = Compressor::new(preset, bound).extents(lengths).unwrap();
+                    let mut compressor = compressor.axes(axes.parse().unwrap());
+                    if let Some(fill) = fill {
+                        compressor = compressor.fill(fill).unwrap();
+                    }
+                    let extents = compressor.extents_for(elements).unwrap();
+                    let request = request_of::<T>(&compressor, &extents).unwrap().unwrap();
+                    let mappings = Mappings::new::<T>(&compressor, &extents).unwrap();
+                    let found =
+                        choose_on::<T, _>(&executor, &request, &mappings, field, cells, &mut boxes);
+                    let found = compressor.with_chosen(found.unwrap());
+                    let wanted = compressor.choose(&values).unwrap();
+                    assert_eq!(found, wanted, "{preset:?} {lengths:?} {bound:?} {least}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_choice_is_that_of_the_cpu() {
+        check::<f32>(&[20, 30, 40], "z,y,x", None);
+        check::<f64>(&[150, 160], "y,x", None);
+        check::<f32>(&[9, 10, 40], "z,y,x", None);
+        check::<f32>(&[20, 30, 40], "z,y,x", Some(1e20));
+        check::<f64>(&[20, 30, 40], "x,z,y", Some(1e20));
     }
 }

@@ -327,61 +327,6 @@ fn clear(cells: View<u64>, stream: &CudaStream) -> Result<(), Error> {
         .map_err(failed("clear the workspace"))
 }
 
-/// A box of device memory: its first byte's address, bytes of a row, rows of a slice, slices, the distance between rows
-/// in bytes, and the distance between slices in rows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DeviceBox {
-    pub(crate) address: u64,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
-    pub(crate) pitch: usize,
-    pub(crate) slice_rows: usize,
-}
-
-impl CudaExecutor<'_> {
-    /// Copies a box of device memory, row by row, and waits for the copy.
-    ///
-    /// # Safety
-    ///
-    /// The whole box must be valid device memory.
-    pub(crate) unsafe fn read_box(&self, from: DeviceBox, bytes: &mut [u8]) -> Result<(), Error> {
-        debug_assert_eq!(bytes.len(), from.width * from.height * from.depth);
-        let copy = sys::CUDA_MEMCPY3D {
-            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcDevice: from.address,
-            srcPitch: from.pitch,
-            srcHeight: from.slice_rows,
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
-            srcHost: std::ptr::null(),
-            srcArray: std::ptr::null_mut(),
-            reserved0: std::ptr::null_mut(),
-            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-            dstHost: bytes.as_mut_ptr().cast(),
-            dstPitch: from.width,
-            dstHeight: from.height,
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
-            dstDevice: 0,
-            dstArray: std::ptr::null_mut(),
-            reserved1: std::ptr::null_mut(),
-            WidthInBytes: from.width,
-            Height: from.height,
-            Depth: from.depth,
-        };
-        // SAFETY: the box is valid by the contract of this function, `bytes` has the same size, and this function waits
-        // for the copy.
-        unsafe { sys::cuMemcpy3DAsync_v2(&copy, self.stream.cu_stream()).result() }
-            .and_then(|()| self.stream.synchronize())
-            .map_err(failed("copy a box from the GPU"))
-    }
-}
-
 impl CudaExecutor<'_> {
     /// Runs a copy of so many bytes, with staging memory if it is long.
     fn with_staging<R>(&self, bytes: usize, copy: impl FnOnce(Option<&mut Staging>) -> R) -> R {

@@ -120,12 +120,14 @@ impl Case<'_> {
     fn on_gpu<V: OnDevice>(&self, preset: &Compressor, values: &[V]) -> Result<Measured, Failure> {
         let (gpu, stream) = open(self.device)?;
         let elements = values.len() as u64;
-        let room = preset.max_compressed_len(elements, V::TYPE)?;
-        let no_memory = |_| Error::OutOfMemory { bytes: room };
-        let input = stream.clone_htod(values).map_err(no_memory)?;
-        let mut output = stream.alloc_zeros::<u8>(room as usize).map_err(no_memory)?;
+        let no_memory = |bytes| move |_| Error::OutOfMemory { bytes };
+        let input = stream.clone_htod(values);
+        let input = input.map_err(no_memory(size_of_val(values) as u64))?;
         let mut of_choice = gpu.workspace(&stream, elements)?;
         let chosen = gpu.choose(&stream, preset, &input, &mut of_choice)?;
+        let room = chosen.max_compressed_len(elements, V::TYPE)?;
+        let output = stream.alloc_zeros::<u8>(room as usize);
+        let mut output = output.map_err(no_memory(room))?;
         let layout = chosen.stream_layout(elements, V::TYPE)?;
         let mut workspace = gpu.workspace_for(&stream, layout)?;
         let mut call = |compressor: &Compressor| {

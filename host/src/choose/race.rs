@@ -47,7 +47,7 @@ const SECOND: Round = Round {
 /// The only round of codecs of blocks among themselves.
 const OF_BLOCKS: Round = Round {
     one_of: 64,
-    range: [8, 16],
+    range: [16, 64],
     share: 4,
     is_tuned: false,
 };

@@ -621,6 +621,26 @@ fn valid_values_never_become_fill_values() {
     }
 }
 
+/// Also with a codec that has a name, and in a tiny field.
+#[test]
+fn a_mask_that_pays_is_found_for_every_codec() {
+    for lengths in [&[500u64][..], &[24, 40, 41]] {
+        let elements = lengths.iter().product::<u64>() as usize;
+        let value = |i: usize| match i % 3 {
+            0 => 77_777.5,
+            _ => (i as f32 * 0.01).sin(),
+        };
+        let field: Vec<f32> = (0..elements).map(value).collect();
+        for codec in Codec::ALL {
+            let compressor = Compressor::new(codec, Bound::abs(1e-3).expect("a bound"));
+            let compressor = compressor.extents(lengths).expect("extents");
+            let stream = compressor.fills_of(&field, &[]).compress(&field);
+            let fills = info(&stream.expect("compresses")).expect("a stream").fills;
+            assert!(fills.contains(&77_777.5), "{codec} {lengths:?}: {fills:?}");
+        }
+    }
+}
+
 /// A few bright values on a dark ground, which may be 0 or another number, are no measurements among missing ones; with an
 /// absolute bound a mask of other repeated values is made only where it saves bytes.
 #[test]

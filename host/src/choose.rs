@@ -48,7 +48,9 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
         for of_codec in Shape::ALL {
             let layout = Layout::new(*codec, of_codec, *extents);
             // In a line the Lorenzo predictor is the one-neighbour difference.
-            let is_another_name = *codec == Codec::LORENZO && layout.shape == Shape::Line;
+            let is_another_name = *codec == Codec::LORENZO
+                && layout.shape == Shape::Line
+                && codecs.contains(&Codec::PLAIN);
             let is_wanted = shape.is_none_or(|shape| layout.shape == wanted(shape));
             let is_own = layout.shape == of_codec && layout.codec == *codec;
             // Slices are predicted by the three before; where there are not as many, they only cost coefficients.

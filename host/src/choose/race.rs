@@ -14,7 +14,7 @@ const ALL: u64 = u64::MAX / 8;
 /// Elements of a field that is small: its tiles are the sample, and codecs of blocks among themselves compress it.
 const SMALL: u64 = 4 * TILE as u64;
 
-/// Elements of a field that is tiny: tiles have more bytes besides its codes than blocks have with them.
+/// Elements of a field that is tiny: a stream of tiles has more bytes without the codes than one of blocks has with them.
 const TINY: u64 = 512;
 
 /// A round: how many tiles are sampled, and which layouts it leaves.
@@ -92,16 +92,10 @@ pub(super) fn shortest<T: Element>(
 ) -> Result<(u128, Layout), Error> {
     let elements = elements_of(candidates);
     let in_blocks = |layout: &Layout| layout.codec.tiles().is_none();
-    if elements <= TINY {
-        let candidates: Vec<Layout> = candidates
-            .iter()
-            .filter(|layout| in_blocks(layout))
-            .copied()
-            .collect();
-        return smallest(&predictions.of(&candidates, Effort::Exact)?);
-    }
-    if candidates.iter().all(in_blocks) {
-        return smallest(&predictions.of(candidates, last_effort(true, elements))?);
+    let of_blocks: Vec<Layout> = candidates.iter().copied().filter(in_blocks).collect();
+    let is_tiny = elements <= TINY && !of_blocks.is_empty();
+    if is_tiny || of_blocks.len() == candidates.len() {
+        return smallest(&predictions.of(&of_blocks, last_effort(true, elements))?);
     }
     let variants = |leader: &Layout| {
         let (leader, is_variant) = (*leader, |layout: &&Layout, leader: &Layout| {
@@ -114,8 +108,9 @@ pub(super) fn shortest<T: Element>(
     };
     let (first, second) = (FIRST.effort(elements), last_effort(false, elements));
 
-    // 1. All leaders, by few tiles.
-    let is_first = |layout: &&Layout| is_variant_of(layout.codec).is_none();
+    // 1. All leaders, by few tiles. A variant without its leader, such as a codec that has a name, is one.
+    let is_there = |codec: Codec| candidates.iter().any(|layout| layout.codec == codec);
+    let is_first = |layout: &&Layout| !is_variant_of(layout.codec).is_some_and(is_there);
     let leaders: Vec<Layout> = candidates.iter().filter(is_first).copied().collect();
     let found = predictions.of(&leaders, first)?;
     let least = smallest(&found)?.0;

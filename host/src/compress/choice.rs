@@ -9,6 +9,7 @@ use crate::keeping::Keeping;
 use crate::preset::Choice;
 use crate::scratch::Coded;
 use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
 use ferrosz_codec::{Bound, Codec, Dtype, Element, Value};
 
@@ -78,6 +79,9 @@ impl Compressor {
         };
         let mut request = open.request(&extents)?.ok_or(Error::NotChosen)?;
         if let Some(codec) = self.codec() {
+            // A field of few dimensions may have another codec than the one that was named.
+            let shape = self.shape.unwrap_or(choose::natural_shape(&extents));
+            let codec = Layout::new(codec, shape, extents).codec;
             let at = Codec::ALL.iter().position(|known| *known == codec);
             request.codecs = at.map_or(&[], |at| &Codec::ALL[at..=at]);
             request.keeping = Keeping::NONE;

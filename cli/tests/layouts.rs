@@ -239,7 +239,7 @@ fn a_codec_by_itself_codes_a_cube_as_a_cube() {
 /// The field of the demo, in blocks of lines, planes and cubes.
 const REAL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../lab/data/um_colpex_theta.npy"
+    "/../demo/data/um_colpex_theta.npy"
 );
 
 #[test]

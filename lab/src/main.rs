@@ -1,9 +1,6 @@
-//! The `ferrosz-lab` command, which measures ferrosz and demonstrates it.
+//! The `ferrosz-lab` command, which measures ferrosz.
 
 mod bench;
-mod canvas;
-mod demo;
-mod picture;
 
 use bench::flags::Flags;
 use clap::{Parser, Subcommand};
@@ -11,7 +8,7 @@ use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use std::process::ExitCode;
 
-/// Measures ferrosz and demonstrates it.
+/// Measures ferrosz.
 #[derive(Debug, Parser)]
 #[command(name = "ferrosz-lab", version)]
 struct CommandLine {
@@ -41,8 +38,6 @@ enum Command {
     Transfer(bench::transfer::Flags),
     /// Measure one field in the memory of several GPUs, compared with one GPU
     Gpus(bench::gpus::Flags),
-    /// Compress a real field with every codec, and draw it
-    Demo(demo::Flags),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +55,5 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Parts(flags) => bench::parts::run(flags).map(|()| true),
         Command::Transfer(flags) => bench::transfer::run(flags, &line.common).map(|()| true),
         Command::Gpus(flags) => bench::gpus::run(flags).map(|()| true),
-        Command::Demo(flags) => demo::run(flags, &line.common),
     }
 }

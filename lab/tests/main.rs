@@ -3,4 +3,3 @@
 mod bench;
 #[path = "../../cli/tests/common/mod.rs"]
 mod common;
-mod demo;

@@ -15,10 +15,11 @@ pub const DIMS: [usize; 3] = [5, 40, 37];
 /// The command of the package whose tests these are.
 const COMMAND: &str = match (
     option_env!("CARGO_BIN_EXE_ferrosz"),
+    option_env!("CARGO_BIN_EXE_ferrosz-demo"),
     option_env!("CARGO_BIN_EXE_ferrosz-lab"),
 ) {
-    (Some(command), _) | (None, Some(command)) => command,
-    (None, None) => panic!("this package has no command"),
+    (Some(command), _, _) | (_, Some(command), _) | (_, _, Some(command)) => command,
+    (None, None, None) => panic!("this package has no command"),
 };
 
 /// A folder to run the command in.

@@ -1,6 +1,9 @@
-//! `ferrosz-lab demo`.
+//! `ferrosz-demo demo`.
 
-use crate::common::{Place, stderr};
+#[path = "../../cli/tests/common/mod.rs"]
+mod common;
+
+use common::{Place, stderr};
 use serde_json::Value;
 
 #[test]

@@ -1,4 +1,4 @@
-//! `ferrosz-lab demo`: compresses a real field with every codec, judges and draws it.
+//! `ferrosz-demo demo`: compresses a real field with every codec, judges and draws it.
 
 use crate::canvas::Canvas;
 use crate::picture::{self, Grid, Panel};
@@ -39,7 +39,7 @@ const RUNS: Runs = Runs {
     patience: Duration::from_millis(100),
 };
 
-/// `ferrosz-lab demo`.
+/// `ferrosz-demo demo`.
 #[derive(Debug, Args)]
 pub struct Flags {
     /// Picture to write

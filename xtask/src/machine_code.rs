@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The chips of the A100 and of the H100; their code also runs on later chips of the same major compute capability.
 /// Other chips compile the PTX.
-const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
+pub const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
 /// Prefixes of the kernels that a driver takes long to compile: those of the codecs of tiles. Other kernels take about
 /// 0.1 s each.

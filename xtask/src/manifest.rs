@@ -104,14 +104,16 @@ fn hash_of(path: &Path) -> Result<String, Failure> {
 
 /// A hash of the parts of a source that affect the PTX: no comments, no blank lines, no tests.
 fn hash(text: &str) -> String {
-    // FNV-1a, 64 bits: it protects against mistakes, not against malice.
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let (text, _) = text.split_once(TESTS).unwrap_or((text, ""));
     let lines = text.lines().map(str::trim);
     let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
-    for byte in code.flat_map(|line| line.bytes().chain([b'\n'])) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
+    fnv(code.flat_map(|line| line.bytes().chain([b'\n'])))
+}
+
+/// FNV-1a, 64 bits: it protects against mistakes, not against malice.
+pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> String {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let hash = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, add);
     format!("{hash:016x}")
 }
 

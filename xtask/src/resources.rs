@@ -1,7 +1,8 @@
 //! The committed table of the resources that kernels need on each chip, and the limits of them.
 
-use crate::crates::launches;
-use crate::{Failure, ptx, root};
+use crate::crates::{self, launches};
+use crate::packed::Files;
+use crate::{Failure, machine_code, manifest, ptx, root};
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::occupancy::Block;
 use ferrosz_simt::build::{Assembled as Kernel, Ptxas};
@@ -24,11 +25,14 @@ const BLOCK_CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 /// The line of the table that names the assembler.
 const VERSION_LINE: &str = "ptxas: ";
 
+/// The line of the table that has a hash of what it was made of and with.
+const FILES_LINE: &str = "files: ";
+
 const HEAD: &str = "\
 # What kernels need
 
-What NVIDIA's assembler makes of the committed PTX. `cargo xtask ptx` and `cargo xtask resources` write this table, `cargo xtask check ptx`
-compares it. A stack and spills (on sm_80: of more than 56 bytes), and more registers than the launch bounds allow, are refused in any case.
+What NVIDIA's assembler makes of the committed PTX. `cargo xtask ptx` and `cargo xtask resources` write this table. `cargo xtask check ptx`
+compares it if one of the files has changed since, `cargo xtask check resources` in any case. A stack and spills (on sm_80: of more than 56 bytes), and more registers than the launch bounds allow, are refused in any case.
 
 ";
 
@@ -72,7 +76,7 @@ pub fn assembled() -> Result<Assembled, Failure> {
 pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     let rows = rows(assembled)?;
     refuse(&rows)?;
-    fs::write(path(), table(&assembled.version, &rows))?;
+    fs::write(path(), table(&assembled.version, &files()?, &rows))?;
     println!("{}: {} kernels", path().display(), rows.len());
     Ok(())
 }
@@ -81,7 +85,7 @@ pub fn write(assembled: &Assembled) -> Result<(), Failure> {
 pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     let committed = fs::read_to_string(path())
         .map_err(|error| format!("{}: {error}: run `cargo xtask resources`", path().display()))?;
-    let made_by = version_of(&committed).unwrap_or("an unknown version");
+    let made_by = line_of(&committed, VERSION_LINE).unwrap_or("an unknown version");
     if made_by != assembled.version {
         return Err(format!(
             "the table of resources is of ptxas {made_by}, and this is {}: install that one, or run \
@@ -92,7 +96,7 @@ pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     }
     let rows = rows(assembled)?;
     refuse(&rows)?;
-    let found = differences(&committed, &table(&assembled.version, &rows));
+    let found = differences(&committed, &table(&assembled.version, &files()?, &rows));
     if !found.is_empty() {
         let found = found.join("\n");
         return Err(format!(
@@ -103,6 +107,36 @@ pub fn check(assembled: &Assembled) -> Result<(), Failure> {
     }
     println!("resources: {} kernels, as in the table", rows.len());
     Ok(())
+}
+
+/// Whether the committed table and machine code were made by the assembler that is here, of the committed PTX: then they are
+/// what it would make again.
+pub fn are_known() -> Result<bool, Failure> {
+    let committed = fs::read_to_string(path()).unwrap_or_default();
+    let is_same = line_of(&committed, VERSION_LINE) == Some(Ptxas::find()?.version())
+        && line_of(&committed, FILES_LINE) == Some(&files()?);
+    if is_same {
+        println!("resources and machine code: of this PTX, by this ptxas");
+    }
+    Ok(is_same)
+}
+
+/// A hash of the committed PTX and machine code, and of the launches.
+fn files() -> Result<String, Failure> {
+    let mut all = Vec::new();
+    for of in &crates::ALL {
+        let chips = machine_code::CHIPS.map(|chip| Files::machine_code(of, chip));
+        for files in [Files::ptx(of)].iter().chain(&chips) {
+            for (name, bytes) in files.read()? {
+                all.extend(name.bytes());
+                all.extend(bytes);
+            }
+        }
+    }
+    for launch in launches() {
+        all.extend(format!("{launch:?}").bytes());
+    }
+    Ok(manifest::fnv(all))
 }
 
 fn path() -> PathBuf {
@@ -210,20 +244,20 @@ fn refuse(rows: &[Row]) -> Result<(), Failure> {
 }
 
 /// The text of the table.
-fn table(version: &str, rows: &[Row]) -> String {
+fn table(version: &str, files: &str, rows: &[Row]) -> String {
     let [a, b, c] = CHIPS;
     let [x, y] = BLOCK_CHIPS;
     let lines: String = rows.iter().map(Row::line).collect();
     format!(
-        "{HEAD}{VERSION_LINE}{version}\n{EXPLANATION}\
+        "{HEAD}{VERSION_LINE}{version}\n\n{FILES_LINE}{files}\n{EXPLANATION}\
          | kernel | threads | registers {a} | {b} | {c} | stack | spills | shared | blocks {x} | {y} |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{lines}"
     )
 }
 
-/// The assembler's version in a table.
-fn version_of(table: &str) -> Option<&str> {
-    (table.lines()).find_map(|line| line.strip_prefix(VERSION_LINE))
+/// What a line of a table says.
+fn line_of<'a>(table: &'a str, start: &str) -> Option<&'a str> {
+    (table.lines()).find_map(|line| line.strip_prefix(start))
 }
 
 /// Lines that only one of two tables has.
@@ -290,17 +324,17 @@ mod tests {
 
     #[test]
     fn one_changed_number_is_found() {
-        let committed = table("13.0.88", &[row([40, 64, 32])]);
-        assert_eq!(version_of(&committed), Some("13.0.88"));
+        let committed = table("13.0.88", "0", &[row([40, 64, 32])]);
+        assert_eq!(line_of(&committed, VERSION_LINE), Some("13.0.88"));
         assert!(differences(&committed, &committed).is_empty());
         assert!(differences(&committed.replace('\n', "\r\n"), &committed).is_empty());
         for other in [[41, 64, 32], [40, 63, 32], [40, 64, 33]] {
-            let now = table("13.0.88", &[row(other)]);
+            let now = table("13.0.88", "0", &[row(other)]);
             let found = differences(&committed, &now);
             assert_eq!(found.len(), 2, "{found:?}");
             assert!(found[0].starts_with("- | `ferrosz_ext") && found[1].starts_with("+ | `"));
         }
-        let more = table("13.0.88", &[row([40, 64, 32]), row([1, 2, 3])]);
+        let more = table("13.0.88", "0", &[row([40, 64, 32]), row([1, 2, 3])]);
         assert_eq!(differences(&committed, &more).len(), 1);
     }
 

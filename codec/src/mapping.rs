@@ -8,6 +8,7 @@ use crate::mapping::mask::Classes;
 
 pub mod axes;
 pub mod census;
+pub mod close;
 pub mod conversion;
 pub mod logarithm;
 pub mod mask;

@@ -2,5 +2,6 @@
 //!
 //! [`field`] quantises values directly, [`level`] the residuals of values that interpolation predicts.
 
+pub mod difference;
 pub mod field;
 pub mod level;

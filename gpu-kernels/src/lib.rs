@@ -13,6 +13,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod choice;
 pub mod code;
 pub mod entries;
 #[cfg(any(not(target_arch = "nvptx64"), feature = "entries"))]

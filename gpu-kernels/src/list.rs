@@ -1,5 +1,7 @@
 //! The list of kernels: the name of an entry point, and the type that is its code.
 
+use crate::choice::size_blocks::SizeBlocks;
+use crate::choice::weigh_tiles::WeighTiles;
 use crate::code::bit_planes::decode::DecodePlanes;
 use crate::code::bit_planes::measure::Measure;
 use crate::code::bit_planes::words::PlaneWords;
@@ -11,6 +13,7 @@ use crate::code::entropy::tables::MakeTables;
 use crate::code::entropy::words::StateWords;
 use crate::kernels;
 use crate::mapping::backward::Backward;
+use crate::mapping::close::RefuseClose;
 use crate::mapping::complete::Complete;
 use crate::mapping::conversion::backward::ConvertBackward;
 use crate::mapping::conversion::find::FindValues;
@@ -107,7 +110,10 @@ kernels! {
     ferrosz_mask_place: PlaceMask;
     ferrosz_mask_decode: DecodeMask;
     ferrosz_complete: Complete;
+    ferrosz_refuse_close<element>: |E| RefuseClose<E>;
     ferrosz_put: Put;
     ferrosz_read_all: ReadAll;
     ferrosz_read_boxes<element>: |E| ReadBoxes<E>;
+    ferrosz_weigh_tiles<element>: |E| WeighTiles<E>;
+    ferrosz_size_blocks<shape, element>: |S, E| SizeBlocks<E, S>;
 }

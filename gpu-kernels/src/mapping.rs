@@ -4,6 +4,7 @@
 //! its mask, whether it has one or not.
 
 pub mod backward;
+pub mod close;
 pub mod complete;
 pub mod conversion;
 pub mod forward;

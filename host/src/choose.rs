@@ -5,12 +5,13 @@ mod predictions;
 mod race;
 
 use crate::choose::axes::{Candidate, Turned};
-use crate::choose::predictions::{Predictions, Read, Yardsticks, sampled_mask_bytes};
+use crate::choose::predictions::{Predictions, Yardsticks, sampled_mask_bytes};
 use crate::cpu::mapping::mask::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::{Keeping, census};
 use crate::parallel;
+use crate::sampled_field::SampledField;
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -140,6 +141,14 @@ impl Request {
         match self.is_in_blocks() && layout.shape != Shape::Line {
             true => Layout::new(Codec::PLAIN, Shape::Cube, layout.extents).shape,
             false => layout.shape,
+        }
+    }
+
+    /// The shapes of blocks of the layouts whose sample has tiles of a shape.
+    fn block_shapes(&self, sampled: Shape) -> Vec<Shape> {
+        match self.is_in_blocks() && sampled == Shape::Cube {
+            true => vec![Shape::Plane, Shape::Cube],
+            false => vec![sampled],
         }
     }
 
@@ -324,27 +333,27 @@ impl Best {
 }
 
 /// The layout of the smallest predicted size among the layouts of a field whose axes keep their order, and slices if
-/// they are clearly better; if axes with another order are given, `read` must turn them. The choice depends only on the
+/// they are clearly better; if axes with another order are given, `field` must turn them. The choice depends only on the
 /// field and the bound: sizes are integers, computed from a fixed choice of chunks and tiles. `request` is for this field
-/// ([`Request::seen`]). `read` gives the elements of boxes of the coded field, each row by row.
+/// ([`Request::seen`]).
 ///
 /// # Errors
 ///
-/// The errors of `read`; [`Error::NotChosen`] if there are no candidates.
+/// The errors of `field`; [`Error::NotChosen`] if there are no candidates.
 pub(crate) fn choose<T: Element>(
     quantizer: &Quantizer<T>,
     request: &Request,
-    read: &mut Read<'_, T>,
+    field: &mut dyn SampledField<T>,
 ) -> Result<Best, Error> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
-    let mut predictions = Predictions::new(quantizer, request, Yardsticks::default(), &mut *read);
+    let mut predictions = Predictions::new(quantizer, request, Yardsticks::default(), &mut *field);
     let (bytes, layout) = race::shortest(&mut predictions, &candidates)?;
     let (axes, keep) = (request.axes, request.keep(layout.codec));
     let chosen = Chosen { layout, axes, keep };
     let mut best = Best { bytes, chosen };
     if let Some(candidate) = request.sliced() {
         let yardsticks = predictions.yardsticks();
-        let mut predictions = Predictions::new(quantizer, request, yardsticks, read);
+        let mut predictions = Predictions::new(quantizer, request, yardsticks, field);
         best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
     }
     Ok(best)

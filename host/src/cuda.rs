@@ -271,6 +271,7 @@ impl Gpu {
             layout: &layout,
             bound: compressor.bound(),
             mapping: &mapping,
+            fills: compressor.missing::<V>()?.len() as u32,
             field,
             // SAFETY: by the contract of this function.
             stream: unsafe { words("output", output, room)? },
@@ -510,6 +511,14 @@ fn check_values<V: Value>(compressor: &Compressor) -> Result<(), Error> {
     }
 }
 
+/// The length of a stream, as the cell of a workspace has it.
+pub(crate) fn length_in(cell: u64) -> Result<u64, Error> {
+    match cell {
+        0 => Err(Error::CloseToFill),
+        length => Ok(length),
+    }
+}
+
 /// The mapping of the elements that stand for values.
 fn mapping_of<V: Value>(compressor: &Compressor) -> Result<ValueMapping, Error> {
     match V::TYPE.is_coded_as_is() {
@@ -557,7 +566,7 @@ impl Workspace {
     }
 
     /// The device address of a `u64`: the length in bytes of the stream that the last compression made, from its end until
-    /// the next compression.
+    /// the next compression; 0 if there is none: [`Error::CloseToFill`].
     pub fn stream_bytes_address(&self) -> u64 {
         self.memory.view::<u64>().address() as u64 + 8 * cells::STREAM_BYTES
     }
@@ -571,9 +580,9 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], also for a failed kernel.
+    /// [`Error::CloseToFill`]; [`Error::Cuda`], also for a failed kernel.
     pub fn stream_bytes(&self, stream: &Arc<CudaStream>) -> Result<u64, Error> {
-        self.read(stream, cells::STREAM_BYTES)
+        length_in(self.read(stream, cells::STREAM_BYTES)?)
     }
 
     /// Waits for the last decompression on `stream` and returns the fault that it found.

@@ -132,6 +132,12 @@ pub enum Error {
          give the values in host memory, on any device"
     )]
     ConvertedOnDevice(ValueType),
+    /// Values that are not missing are within the bound of a fill value, in a field in device memory. Decoded they might be the
+    /// fill value, and so missing. Of a field in host memory they come back apart from it.
+    #[error(
+        "valid values are within the bound of a fill value, and could come back as missing; give the values in host memory, on any device, or take a smaller bound or another fill value"
+    )]
+    CloseToFill,
     /// A fill value is none of the values that the type has.
     #[error("the fill value {fill:?} is no {value_type}, so that no element can have it")]
     FillOfOtherType {

@@ -12,5 +12,7 @@ pub(crate) mod executor;
 pub(crate) mod host_slices;
 pub(crate) mod job;
 pub(crate) mod mapping;
+#[cfg(feature = "cuda")]
+pub(crate) mod measures;
 pub(crate) mod resolve;
 pub(crate) mod tiles;

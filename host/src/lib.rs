@@ -46,6 +46,7 @@ mod preset;
 mod read_at;
 mod salvage;
 mod sample;
+mod sampled_field;
 mod scratch;
 mod search;
 mod slabs;

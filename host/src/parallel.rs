@@ -48,24 +48,28 @@ pub(crate) fn map<I: Send, R: Send>(
 }
 
 /// As [`map`], where `work` also gets memory that it may leave to its next call, which `new` makes.
-pub(crate) fn map_with<I: Send, S, R: Send>(
+pub(crate) fn map_with<I: Send, S: Send, R: Send>(
     items: impl Iterator<Item = I>,
     new: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, I) -> R + Sync,
 ) -> Vec<R> {
     let runs = Runs::of(items);
     let results: Vec<Mutex<Vec<R>>> = runs.0.iter().map(|_| Mutex::default()).collect();
+    // As many as runs are worked on at once: to clear memory may take longer than the work.
+    let idle: Mutex<Vec<S>> = Mutex::default();
     each_number(results.len(), &|number| {
-        let mut scratch = new();
+        let known = locked(&idle).pop();
+        let mut scratch = known.unwrap_or_else(&new);
         let found = runs.take(number).map(|item| work(&mut scratch, item));
         *locked(&results[number]) = found.collect();
+        locked(&idle).push(scratch);
     });
     let results = results.into_iter().map(Mutex::into_inner);
     let results = results.map(|found| found.unwrap_or_else(PoisonError::into_inner));
     results.flatten().collect()
 }
 
-/// Runs of items, each for a task. They are few, so that each has its own scratch memory, and many enough for all threads.
+/// Runs of items, each for a task: few, and many enough for all threads.
 struct Runs<I>(Vec<Mutex<Vec<I>>>);
 
 /// Runs for each thread.
@@ -100,6 +104,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     #[test]
     fn results_are_in_the_order_of_the_items() {
@@ -117,14 +122,17 @@ mod tests {
 
     #[test]
     fn scratch_memory_is_that_of_one_thread() {
-        let calls = map_with(
+        let made = AtomicUsize::new(0);
+        let is_used = map_with(
             0..10_000,
-            || 0,
-            |calls, _| {
-                *calls += 1;
-                *calls
+            || {
+                made.fetch_add(1, Ordering::Relaxed);
+                AtomicBool::new(false)
             },
+            |is_used, _| is_used.swap(true, Ordering::Relaxed),
         );
-        assert!(calls.iter().all(|calls| (1..=LONGEST).contains(calls)));
+        let first = is_used.iter().filter(|is_used| !**is_used).count();
+        assert_eq!(first, made.into_inner());
+        assert!((1..=10_000 / RUNS).contains(&first), "{first}");
     }
 }

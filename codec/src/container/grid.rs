@@ -101,6 +101,12 @@ impl Grid {
         }
     }
 
+    /// The same field, divided into chunks with other extents, given as powers of two; only for the positions in a chunk.
+    #[inline(always)]
+    pub fn with_tile(&self, tile: [u32; 3]) -> Self {
+        Self { tile, ..*self }
+    }
+
     /// The blocks' shape.
     pub fn shape(&self) -> Shape {
         self.shape

@@ -170,8 +170,15 @@ impl BlockCodec {
     }
 
     /// Whether the codec has blocks of this shape.
+    #[inline(always)]
     pub const fn takes(self, shape: Shape) -> bool {
         !self.is_layered() || matches!(shape, Shape::Line)
+    }
+
+    /// Whether there is a kernel of the codec for blocks of this shape; where not, another codec has the same bytes, or none.
+    #[inline(always)]
+    pub const fn has_kernel(self, shape: Shape) -> bool {
+        self.takes(shape) && !matches!((self, shape), (Self::Lorenzo, Shape::Line))
     }
 
     /// The codec with the same bytes in blocks of this shape for which there is a kernel: in a line the Lorenzo

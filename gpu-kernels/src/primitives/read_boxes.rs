@@ -35,7 +35,7 @@ impl BoxToRead {
 
     /// Box `number` of a list.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn load<T: Thread>(t: T, list: View<u64>, number: u32) -> Self {
+    pub(crate) fn load<T: Thread>(t: T, list: View<u64>, number: u32) -> Self {
         let first = u64::from(number) * BOX_NUMBERS as u64;
         let [from, to, depth, height, width] =
             core::array::from_fn(|i| t.load_u64(list, first + i as u64));

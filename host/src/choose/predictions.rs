@@ -4,10 +4,11 @@ use crate::choose::Request;
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::{fill_field, part_bytes};
-use crate::cpu::tiles::{TileSample, exact_bytes};
+use crate::cpu::tiles::{Sampler, TileSample, exact_bytes, zeros_to_holes};
 use crate::error::Error;
 use crate::parallel;
 use crate::sample::spread;
+use crate::sampled_field::SampledField;
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -33,10 +34,6 @@ pub(super) enum Effort {
     Exact,
 }
 
-/// Gives the elements of boxes of the coded field, each row by row. It is a trait object: a type parameter would make a
-/// copy of the predictions for each function that reads, and add 0.46 MB to the command.
-pub(super) type Read<'a, T> = dyn FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error> + 'a;
-
 /// The most parts of the mask of zeros and signs whose bytes are counted.
 const MASK_PARTS: u64 = 64;
 
@@ -52,7 +49,7 @@ pub(super) struct Yardsticks([Option<u128>; 2]);
 pub(super) struct Predictions<'a, T> {
     quantizer: &'a Quantizer<T>,
     request: &'a Request,
-    read: &'a mut Read<'a, T>,
+    field: &'a mut (dyn SampledField<T> + 'a),
     samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
@@ -67,12 +64,12 @@ impl<'a, T: Element> Predictions<'a, T> {
         quantizer: &'a Quantizer<T>,
         request: &'a Request,
         yardsticks: Yardsticks,
-        read: &'a mut Read<'a, T>,
+        field: &'a mut (dyn SampledField<T> + 'a),
     ) -> Self {
         Self {
             quantizer,
             request,
-            read,
+            field,
             yardsticks,
             samples: HashMap::new(),
             sizes: HashMap::new(),
@@ -132,14 +129,20 @@ impl<'a, T: Element> Predictions<'a, T> {
         let with_given = |layout: &Layout| layout.with_chunk(request.chunk.unwrap_or_default());
         let samples = self.samples.iter_mut();
         let samples: Vec<_> = samples.filter(|((.., of), _)| *of == effort).collect();
-        parallel::each(samples.into_iter(), |((shape, holes, _), sample)| {
-            let is_own = |layout: &&Layout| layout.shape == *shape && are_holes(layout) == *holes;
-            let layouts = layouts.iter().filter(is_own);
-            let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
-            let layouts: Vec<TileLayout> = layouts.collect();
-            let yardstick = yardsticks[usize::from(*holes)];
-            sample.predict_all(&layouts, &with_holes(quantizer, *holes), yardstick);
-        });
+        let are_known = request.is_in_blocks() && samples.iter().all(|(_, it)| it.is_measured());
+        let predict =
+            |((shape, holes, _), sample): (&(Shape, AreHoles, Effort), &mut TileSample<T>)| {
+                let is_own =
+                    |layout: &&Layout| layout.shape == *shape && are_holes(layout) == *holes;
+                let layouts = layouts.iter().filter(is_own);
+                let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
+                let layouts: Vec<TileLayout> = layouts.collect();
+                let yardstick = yardsticks[usize::from(*holes)];
+                sample.predict_all(&layouts, &with_holes(quantizer, *holes), yardstick);
+            };
+        if !are_known {
+            parallel::each(samples.into_iter(), predict);
+        }
         let samples = &self.samples;
         let size = |layout: &Layout| {
             let holes = are_holes(layout);
@@ -158,9 +161,14 @@ impl<'a, T: Element> Predictions<'a, T> {
                 ))
             })
         };
-        parallel::map(layouts.iter(), size).into_iter().collect()
+        // Other threads take longer to begin than this one needs for known sizes.
+        match are_known {
+            true => layouts.iter().map(size).collect(),
+            false => parallel::map(layouts.iter(), size).into_iter().collect(),
+        }
     }
 
+    /// Takes the sample of a layout, if there is none yet.
     fn sample(
         &mut self,
         layout: &Layout,
@@ -174,27 +182,25 @@ impl<'a, T: Element> Predictions<'a, T> {
         let grid = Grid::new(shape, &layout.extents);
         let tile_grid = tiles_of(&grid);
         let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
-        let mut read = |places: &[ChunkBox]| {
-            let mut values = (self.read)(&grid, places)?;
-            if are_holes {
-                values.iter_mut().for_each(|values| zeros_to_holes(values));
-            }
-            Ok(values)
+        let block_shapes = self.request.block_shapes(shape);
+        let mut sampler = Sampler {
+            grid: &grid,
+            tiles: &tile_grid,
+            row: row.max(1),
+            quantizer: &quantizer,
+            are_holes,
+            block_shapes: &block_shapes,
+            is_in_blocks: self.request.is_in_blocks(),
+            field: &mut *self.field,
         };
         let sample = match self.samples.entry((shape, are_holes, effort)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(TileSample::new(
-                &tile_grid,
-                row.max(1),
-                tiles,
-                &quantizer,
-                &mut read,
-            )?),
+            Entry::Vacant(place) => place.insert(TileSample::new(&mut sampler, tiles)?),
         };
         let codec = layout.codec.tiles();
         let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted() != FittedKind::None);
         match is_tuned && is_fitted {
-            true => sample.tune(&tile_grid, row.max(1), &quantizer, read),
+            true => sample.tune(&mut sampler),
             false => Ok(()),
         }
     }
@@ -229,7 +235,7 @@ impl<'a, T: Element> Predictions<'a, T> {
         let mut bytes = |keep| {
             let mapping = ValueMapping::new::<T>(Bound::default(), keep, holes);
             let classes = mapping.ok_or(Error::NotChosen)?.classes;
-            sampled_mask_bytes(&layout.extents, &classes, self.read)
+            sampled_mask_bytes(&layout.extents, &classes, self.field)
         };
         let added = bytes(keep)?.saturating_sub(bytes(Keep::default())?);
         self.mask = Some(added);
@@ -242,7 +248,10 @@ impl<'a, T: Element> Predictions<'a, T> {
         let origin = [0; 3];
         let mut values = match grid.elements() {
             0 => Vec::new(),
-            _ => (self.read)(&grid, &[ChunkBox { origin, extents }])?.concat(),
+            _ => {
+                let whole = [ChunkBox { origin, extents }];
+                self.field.read(&grid, &whole)?.concat()
+            }
         };
         let are_holes = self.has_zeros_as_holes(layout);
         let quantizer = &with_holes(self.quantizer, are_holes);
@@ -264,17 +273,11 @@ fn with_holes<T: Element>(quantizer: &Quantizer<T>, are_holes: AreHoles) -> Quan
     quantizer.with_holes(quantizer.has_holes() || are_holes)
 }
 
-fn zeros_to_holes<T: Element>(values: &mut [T]) {
-    for value in values.iter_mut().filter(|value| **value == T::ZERO) {
-        *value = T::HOLE;
-    }
-}
-
 /// The bytes of a mask with these classes, by some of its parts.
 pub(super) fn sampled_mask_bytes<T: Element>(
     extents: &Extents,
     classes: &Classes,
-    read: &mut Read<'_, T>,
+    field: &mut dyn SampledField<T>,
 ) -> Result<u128, Error> {
     if classes.count() == 0 {
         return Ok(0);
@@ -283,7 +286,7 @@ pub(super) fn sampled_mask_bytes<T: Element>(
     let parts = mask.grid.chunk_count();
     let taken = parts.min(MASK_PARTS);
     let places: Vec<ChunkBox> = spread(parts, taken).map(|part| mask.part(part)).collect();
-    let values = read(&mask.grid, &places)?;
+    let values = field.read(&mask.grid, &places)?;
     let of_part = |(part, values): (&ChunkBox, &Vec<T>)| part_bytes(&mask, classes, part, values);
     let bytes: u64 = parallel::map(places.iter().zip(&values), of_part)
         .iter()

@@ -14,5 +14,7 @@ mod strided;
 
 pub(crate) use compress::compress;
 pub(crate) use decompress::{Reader, entries};
-pub(crate) use estimate::{TileSample, exact_bytes};
+#[cfg(all(test, feature = "cuda", feature = "emulator"))]
+pub(crate) use estimate::reference::measures_on_cpu;
+pub(crate) use estimate::{Sampler, TileSample, exact_bytes, zeros_to_holes};
 pub(crate) use salvage::{check, salvage};

@@ -10,13 +10,13 @@ use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::words;
 use crate::gpu::mapping::compress::{Compression, enqueue_mapping};
 use crate::gpu::mapping::workspace::workspace_cells;
+use crate::gpu::measures::FieldOnMachine;
 use crate::gpu::resolve::{enqueue_resolve, extremes};
 use crate::keeping::Keeping;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaStream, DevicePtr};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::census::Census;
@@ -142,9 +142,12 @@ fn choose_on<V: Value, E: Executor>(
         Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
     };
     let request = request.seen(&mappings.values, &quantizer, || Ok(census), least)?;
-    let mut read =
-        |grid: &Grid, places: &[ChunkBox]| boxes.read(executor, coded.field, grid, places);
-    Ok(choose::choose(&quantizer, &request, &mut read)?.chosen)
+    let mut source = FieldOnMachine {
+        executor,
+        field: coded.field,
+        memory: boxes,
+    };
+    Ok(choose::choose(&quantizer, &request, &mut source)?.chosen)
 }
 
 /// The mappings from a field to the coded field, as on the CPU: first its values, in the user's order of axes, and then the
@@ -215,6 +218,7 @@ impl Mappings {
                 layout,
                 bound,
                 mapping,
+                fills: 0,
                 field,
                 stream: View::empty(),
                 cells,
@@ -278,7 +282,12 @@ mod tests {
 
     /// Choices on the emulator and of the CPU, one after the other with the same memory. Axes are given, because the CPU alone
     /// tries others.
-    fn check<T: Element + Value<Coded = T>>(lengths: &[u64], axes: &str, fill: Option<f64>) {
+    fn check<T: Element + Value<Coded = T>>(
+        lengths: &[u64],
+        axes: &str,
+        fill: Option<f64>,
+        presets: &[Preset],
+    ) {
         let executor = emulator::new();
         let elements: u64 = lengths.iter().product();
         let wave = |i: u64| ((i % lengths[lengths.len() - 1]) as f64 * 0.21).sin() * 9.0;
@@ -302,7 +311,7 @@ mod tests {
                 .upload(bytemuck::cast_slice(&values), field)
                 .unwrap();
             for bound in [Bound::range(1e-3).unwrap(), Bound::abs(0.01).unwrap()] {
-                for preset in Preset::ALL {
+                for preset in presets.iter().copied() {
                     let compressor = Compressor::new(preset, bound).extents(lengths).unwrap();
                     let mut compressor = compressor.axes(axes.parse().unwrap());
                     if let Some(fill) = fill {
@@ -323,10 +332,17 @@ mod tests {
 
     #[test]
     fn the_choice_is_that_of_the_cpu() {
-        check::<f32>(&[20, 30, 40], "z,y,x", None);
-        check::<f64>(&[150, 160], "y,x", None);
-        check::<f32>(&[9, 10, 40], "z,y,x", None);
-        check::<f32>(&[20, 30, 40], "z,y,x", Some(1e20));
-        check::<f64>(&[20, 30, 40], "x,z,y", Some(1e20));
+        let all = &Preset::ALL;
+        check::<f32>(&[20, 30, 40], "z,y,x", None, all);
+        check::<f64>(&[150, 160], "y,x", None, all);
+        check::<f32>(&[9, 10, 40], "z,y,x", None, all);
+        check::<f32>(&[20, 30, 40], "z,y,x", Some(1e20), all);
+        check::<f64>(&[20, 30, 40], "x,z,y", Some(1e20), all);
+        // Fields that are sampled in blocks, too.
+        let fast = &[Preset::Fast];
+        check::<f32>(&[33, 40, 70], "z,y,x", None, fast);
+        check::<f64>(&[300, 310], "y,x", None, fast);
+        check::<f32>(&[100_001], "x", None, fast);
+        check::<f32>(&[2, 40, 33, 40], "s,z,y,x", None, &[Preset::Balanced]);
     }
 }

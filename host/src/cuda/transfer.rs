@@ -2,7 +2,7 @@
 //! compressed by the kernels while earlier ones are copied, in a stream of their own, to or from page-locked memory.
 
 use crate::compress::Compressor;
-use crate::cuda::{Gpu, Workspace};
+use crate::cuda::{Gpu, Workspace, length_in};
 use crate::decompress::Decompressor;
 use crate::device::Device;
 use crate::error::Error;
@@ -419,7 +419,7 @@ impl Transfer {
                     .first_chunk()
                     .copied()
                     .map_or(0, u64::from_le_bytes);
-                let length = length.min(self.most_bytes) as usize;
+                let length = length_in(length)?.min(self.most_bytes) as usize;
                 let to = place(&window, length)?;
                 // SAFETY: `place` gives so many bytes of memory that is not used otherwise, and `send` waits for the copy.
                 let memory = unsafe { std::slice::from_raw_parts_mut(to, length) };

@@ -68,7 +68,7 @@ impl<M> BoxMemory<M> {
     }
 
     /// At least so many bytes of the machine.
-    fn memory<E: Executor<Memory = M>>(
+    pub(crate) fn memory<E: Executor<Memory = M>>(
         &mut self,
         executor: &E,
         bytes: u64,

@@ -124,6 +124,7 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
             layout,
             bound,
             mapping,
+            fills: 0,
             field: places.field,
             stream: places.stream,
             cells: places.cells,

@@ -64,6 +64,7 @@ impl Slab {
                     layout: &as_field(layout, of_field),
                     bound,
                     mapping: &ValueMapping::default(),
+                    fills: 0,
                     field,
                     stream,
                     cells,

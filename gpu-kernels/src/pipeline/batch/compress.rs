@@ -7,10 +7,10 @@
 
 use crate::PACKAGE;
 use crate::pipeline::batch::arrays::Arrays;
-use crate::pipeline::blocks::compress::Compress;
 use crate::pipeline::blocks::compress::field::FieldOf;
 use crate::pipeline::blocks::compress::parameters::Scratch;
 use crate::pipeline::blocks::compress::taken_chunk::TakenChunk;
+use crate::pipeline::blocks::compress::{Compress, Stages};
 use crate::pipeline::blocks::staged_chunk::UnitSteps;
 use crate::pipeline::blocks::{CHUNK_THREADS, CHUNK_WARPS};
 use crate::primitives::scan::warp_max_u64;
@@ -288,9 +288,9 @@ impl<E: Element, C: StaticCodec> CompressBatch<E, C> {
             Self::prefetch(t, array, number + 1);
         }
         taken.stage(t);
-        let coded = Compress::<E, C, Line>::code(t, &taken, scratch);
-        let positions = Compress::<E, C, Line>::positions(t, &coded, scratch);
-        let plan = Compress::<E, C, Line>::plan(t, &taken, &coded, positions);
+        let coded = Stages::<E, Line>::code(t, C::CODEC, &taken, scratch);
+        let positions = Stages::<E, Line>::positions(t, &coded, scratch);
+        let plan = Stages::<E, Line>::plan(t, C::CODEC, &taken, &coded, positions);
         // All threads have read their rows, and the image may overwrite them.
         t.barrier();
         Compress::<E, C, Line>::build(t, &taken, coded, &plan, scratch);

@@ -80,11 +80,11 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let taken = TakenChunk::<&P, E, S>::take(t, field, shared);
         taken.stage(t);
         // 2. Code this thread's group.
-        let coded = Self::code(t, &taken, shared);
+        let coded = Stages::<E, S>::code(t, C::CODEC, &taken, shared);
         // 3. Find where each part goes in the chunk, the chunk's form and its length. The length is published.
-        let positions = Self::positions(t, &coded, shared);
+        let positions = Stages::<E, S>::positions(t, &coded, shared);
         let taken = taken.again(t);
-        let plan = Self::plan(t, &taken, &coded, positions);
+        let plan = Stages::<E, S>::plan(t, C::CODEC, &taken, &coded, positions);
         let states = (field.params().cells, cells::STATES);
         let bytes = 4 * u64::from(plan.words);
         if t.thread_index() == 0 {
@@ -103,13 +103,17 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     }
 }
 
-/// The stages, as other kernels need them, too. All are for the whole block. `shared` is a parameter, though the chunk has
-/// it, so that it is a constant from the start: otherwise kernels of planes and cubes spill registers.
-impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
+/// The first stages, which find out how long a chunk will be; the codec may be one that is known only at run time. All
+/// stages are for the whole block. `shared` is a parameter, though the chunk has it, so that it is a constant from the start:
+/// otherwise kernels of planes and cubes spill registers.
+pub(crate) struct Stages<E, S>(PhantomData<(E, S)>);
+
+impl<E: Element, S: StaticShape> Stages<E, S> {
     /// This thread's part of the chunk: quantised, predicted, and how its block will be stored.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn code<T: Thread, F: FieldOf<E>>(
         t: T,
+        codec: BlockCodec,
         taken: &TakenChunk<F, E, S>,
         shared: Scratch<E>,
     ) -> Coded {
@@ -117,7 +121,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let (mut codes, missing) = taken.quantize(t);
         let has_code = taken.inside(t) & !missing;
         let bias = Quantizer::<E>::BIAS;
-        let initial = predict_forward::<T, S>(t, C::CODEC, &mut codes, bias, has_code, scratch);
+        let initial = predict_forward::<T, S>(t, codec, &mut codes, bias, has_code, scratch);
         // Without `opaque` LLVM computes the sign row where it is stored, and the codes stay live until then: 24 registers
         // more, and one block a multiprocessor less.
         let mut group = SignedGroup::split(&codes);
@@ -125,7 +129,7 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         let (first, others) = first_and_others::<T, S>(t, &group);
         Coded {
             group,
-            rate: choose_rate(first, others, groups::<S>(), C::CODEC),
+            rate: choose_rate(first, others, groups::<S>(), codec),
             mask: taken.exceptions(t, missing),
             initial,
         }
@@ -142,11 +146,12 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn plan<T: Thread, F: FieldOf<E>>(
         t: T,
+        codec: BlockCodec,
         taken: &TakenChunk<F, E, S>,
         coded: &Coded,
         positions: BlockSum,
     ) -> Plan {
-        let (sections, flags) = Self::sections(t, taken, coded.mask, positions.total);
+        let (sections, flags) = Self::sections(t, codec, taken, coded.mask, positions.total);
         let is_constant = taken.quantizer(t).is_lossless() && taken.is_constant(t);
         let elements = taken.chunk.elements();
         let (form, words) = sections.choose(elements, E::WORDS as u32, coded.initial, is_constant);
@@ -159,6 +164,37 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
         }
     }
 
+    /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
+    /// that have any. For the whole block.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn sections<T: Thread, F: FieldOf<E>>(
+        t: T,
+        codec: BlockCodec,
+        taken: &TakenChunk<F, E, S>,
+        mask: u32,
+        sizes: u32,
+    ) -> (Sections, BlockSum) {
+        let exceptions = sizes >> 16;
+        let flags = if exceptions > 0 {
+            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), taken.shared.flag_sums)
+        } else {
+            BlockSum {
+                before: 0,
+                total: 0,
+            }
+        };
+        let sections = Sections {
+            body_bytes: sizes & 0xffff,
+            flagged_groups: flags.total,
+            exceptions,
+            ..Sections::of(taken.chunk.block_count(S::SHAPE), S::SHAPE, codec)
+        };
+        (sections, flags)
+    }
+}
+
+/// The stages that write, as other kernels need them, too.
+impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
     /// Builds the chunk's image where the elements were, behind a barrier.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(crate) fn build<T: Thread, F: FieldOf<E>>(
@@ -194,33 +230,6 @@ impl<E: Element, C: StaticCodec, S: StaticShape> Compress<E, C, S> {
                 with(sum);
             }
         }
-    }
-
-    /// The chunk's sections, `sizes` being the sum of all threads'; and, if there are exceptions, the groups
-    /// that have any. For the whole block.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn sections<T: Thread, F: FieldOf<E>>(
-        t: T,
-        taken: &TakenChunk<F, E, S>,
-        mask: u32,
-        sizes: u32,
-    ) -> (Sections, BlockSum) {
-        let exceptions = sizes >> 16;
-        let flags = if exceptions > 0 {
-            block_sum::<T, CHUNK_WARPS>(t, u32::from(mask != 0), taken.shared.flag_sums)
-        } else {
-            BlockSum {
-                before: 0,
-                total: 0,
-            }
-        };
-        let sections = Sections {
-            body_bytes: sizes & 0xffff,
-            flagged_groups: flags.total,
-            exceptions,
-            ..Sections::of(taken.chunk.block_count(S::SHAPE), S::SHAPE, C::CODEC)
-        };
-        (sections, flags)
     }
 
     /// Writes this thread's part of a coded chunk's image.

@@ -132,6 +132,15 @@ impl<E: Element> StagedChunk<E> {
         }
     }
 
+    /// As [`StagedChunk::fill_box`], for any box of a field.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(crate) fn fill_any<T: Thread>(self, t: T, walk: &BoxWalk<'_>, source: impl Source<E>) {
+        match walk.has_whole_units(Self::UNIT_ELEMENTS) {
+            true => self.fill_units(t, walk, source),
+            false => self.fill_words(t, walk, source),
+        }
+    }
+
     /// Units of a box that is whole.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fill_whole<T: Thread>(

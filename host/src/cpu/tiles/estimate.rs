@@ -5,9 +5,14 @@
 
 mod codes;
 mod holes;
+#[cfg(all(test, feature = "cuda", feature = "emulator"))]
+pub(crate) mod reference;
 mod sample;
+mod sampler;
 mod tally;
 mod weigh;
+
+pub(crate) use sampler::{Sampler, zeros_to_holes};
 
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::IMAGE_BYTES;
@@ -26,7 +31,6 @@ use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled
 use crate::error::Error;
 use crate::parallel;
 use ferrosz_codec::code::entropy::shifts::Shifts;
-use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
 use ferrosz_codec::pipeline::{BlockCodec, TilePredictor};
@@ -90,20 +94,12 @@ struct Predicted<T> {
 }
 
 impl<T: Element> TileSample<T> {
-    /// Tiles of a field with the elements of about `wanted` whole ones; `row` is the length of the field along x, and `read`
-    /// gives the elements of boxes, each row by row.
-    pub(crate) fn new(
-        grid: &TileGrid,
-        row: u64,
-        wanted: u64,
-        quantizer: &Quantizer<T>,
-        mut read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
-    ) -> Result<Self, Error> {
-        let mut weigh =
-            |count: u64| Weighed::new(sampled(grid, count), grid, row, quantizer, &mut read);
-        let mut weighed = weigh(wanted.saturating_mul(WEIGHED))?;
+    /// Tiles of a field with the elements of about `wanted` whole ones.
+    pub(crate) fn new(sampler: &mut Sampler<'_, T>, wanted: u64) -> Result<Self, Error> {
+        let grid = sampler.tiles;
+        let mut weighed = sampler.weigh(sampled(grid, wanted.saturating_mul(WEIGHED)))?;
         if weighed.coded() < wanted {
-            weighed = weigh(wanted.saturating_mul(WEIGHED_IF_EMPTY))?;
+            weighed = sampler.weigh(sampled(grid, wanted.saturating_mul(WEIGHED_IF_EMPTY)))?;
         }
         let clusters = weighed.clusters();
         let Weighed {
@@ -127,7 +123,8 @@ impl<T: Element> TileSample<T> {
                 .div_ceil(u128::from(of_tiles.max(1))) as u64;
         }
         tiles.retain(|tile| tile.weight > 0);
-        fill_holes(&mut tiles, grid.shape(), quantizer);
+        sampler.read(&mut tiles)?;
+        fill_holes(&mut tiles, grid.shape(), sampler.quantizer);
         let yardstick = u128::from(sizes.iter().sum::<u64>()) * u128::from(of_all);
         Ok(Self {
             is_whole: tiles.len() as u64 == grid.tiles(),
@@ -140,14 +137,9 @@ impl<T: Element> TileSample<T> {
     }
 
     /// Gives stencils about the parameters that they have in a stream: they are fitted to those of a stream's sample tiles
-    /// that weigh most, which decide there. `row` and `read` are as for [`TileSample::new`].
-    pub(crate) fn tune(
-        &mut self,
-        grid: &TileGrid,
-        row: u64,
-        quantizer: &Quantizer<T>,
-        read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
-    ) -> Result<(), Error> {
+    /// that weigh most, which decide there.
+    pub(crate) fn tune(&mut self, sampler: &mut Sampler<'_, T>) -> Result<(), Error> {
+        let grid = sampler.tiles;
         if self.tuning.is_empty() {
             let samples = Samples::most(grid.tiles());
             let tuned = match self.is_whole {
@@ -157,11 +149,16 @@ impl<T: Element> TileSample<T> {
             let every = (samples.count() as usize / (TUNED_OF * tuned)).max(1);
             let numbers = (0..samples.count()).step_by(every);
             let numbers = numbers.map(|sample| samples.tile(sample));
-            let weighed = Weighed::new(numbers.collect(), grid, row, quantizer, read)?;
-            self.tuning = weighed.heaviest(tuned);
-            fill_holes(&mut self.tuning, grid.shape(), quantizer);
+            self.tuning = sampler.weigh(numbers.collect())?.heaviest(tuned);
+            sampler.read(&mut self.tuning)?;
+            fill_holes(&mut self.tuning, grid.shape(), sampler.quantizer);
         }
         Ok(())
+    }
+
+    /// Whether the sizes of all tiles in blocks are known.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.tiles.iter().all(SampleTile::has_measures)
     }
 
     /// The predicted size of the field with [`YARDSTICK`](crate::sample::YARDSTICK)(crate::sample::YARDSTICK).
@@ -332,8 +329,16 @@ impl<T: Element> TileSample<T> {
             let bytes = tile.block_bytes((codec, shape), grid, quantizer, image);
             u128::from(bytes) * u128::from(tile.weight)
         };
-        let of_tiles = parallel::map_with(self.tiles.iter(), || vec![0; IMAGE_BYTES], of_tile);
-        let all: u128 = of_tiles.into_iter().sum();
+        let all: u128 = match self.is_measured() {
+            true => self
+                .tiles
+                .iter()
+                .map(|tile| of_tile(&mut Vec::new(), tile))
+                .sum(),
+            false => parallel::map_with(self.tiles.iter(), || vec![0; IMAGE_BYTES], of_tile)
+                .into_iter()
+                .sum(),
+        };
         self.scaled(all >> WEIGHT_BITS, yardstick)
     }
 }
@@ -414,6 +419,7 @@ mod tests {
     use ferrosz_codec::Codec;
     use ferrosz_codec::bound::{Bound, Extremes};
     use ferrosz_codec::container::extents::Extents;
+    use ferrosz_codec::container::grid::{ChunkBox, Grid};
     use ferrosz_codec::container::layout::Layout;
 
     const LENGTHS: [u64; 3] = [40, 50, 130];
@@ -432,10 +438,22 @@ mod tests {
         let layout = Layout::new(codec, shape, Extents::new(&LENGTHS).unwrap());
         let layout = layout.with_chunk(chunk);
         let (grid, tiles) = (layout.grid(), layout.tiles().unwrap());
-        let read_box = |place: &_| crate::choose::read_box(&grid, place, &field);
-        let mut read = |places: &[ChunkBox]| Ok(places.iter().map(read_box).collect());
-        let mut sample = TileSample::new(&tiles.fine, 130, 1 << 20, &quantizer, &mut read).unwrap();
-        sample.tune(&tiles.fine, 130, &quantizer, read).unwrap();
+        let mut read = |grid: &Grid, places: &[ChunkBox]| {
+            let read = |place| crate::choose::read_box(grid, place, &field);
+            Ok(places.iter().map(read).collect())
+        };
+        let mut sampler = Sampler {
+            grid: &grid,
+            tiles: &tiles.fine,
+            row: 130,
+            quantizer: &quantizer,
+            are_holes: false,
+            block_shapes: &[],
+            is_in_blocks: false,
+            field: &mut read,
+        };
+        let mut sample = TileSample::new(&mut sampler, 1 << 20).unwrap();
+        sample.tune(&mut sampler).unwrap();
         let yardstick = sample.yardstick();
         sample.predict_all(&[tiles], &quantizer, yardstick);
         let found = sample.predicted_bytes(&tiles, yardstick);

@@ -36,6 +36,7 @@ pub(crate) fn to_compress(layout: &StreamLayout) -> Result<Loads, Error> {
             layout,
             bound,
             mapping: &ValueMapping::default(),
+            fills: u32::from(layout.layout.classes),
             field: View::empty(),
             stream: View::empty(),
             cells: View::empty(),

@@ -17,12 +17,14 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{Header, to_words};
 use ferrosz_codec::container::header_words::Draft;
+use ferrosz_codec::mapping::close::Reach;
 use ferrosz_codec::mapping::conversion::Conversion;
-use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Begins;
+use ferrosz_codec::mapping::mask::{MAX_CLASSES, MaskLayout};
 use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::mapping::close::{RefuseClose, RefuseCloseParams};
 use ferrosz_gpu_kernels::mapping::complete::{Complete, CompleteParams, MAX_RECORD_WORDS, Records};
 use ferrosz_gpu_kernels::mapping::conversion::plan::RecordsOf;
 use ferrosz_gpu_kernels::mapping::forward::{Forward, ForwardParams};
@@ -33,12 +35,18 @@ use ferrosz_gpu_kernels::mapping::parts::{Parts, Planes};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 
+/// The least elements of a block that looks for values close to a fill value.
+const SHARE: u32 = 1 << 12;
+
 /// A compression of a user's field.
 pub(crate) struct Compression<'a> {
     pub(crate) layout: &'a StreamLayout,
     pub(crate) bound: Bound,
     /// What leads to the values of the coded field.
     pub(crate) mapping: &'a ValueMapping,
+    /// How many of the mapping's classes, the first ones, are fill values that no valid value may be close to: the length of the
+    /// stream becomes 0 if one is. None of a field that comes from host memory, where such values have become classes.
+    pub(crate) fills: u32,
     /// The user's field, 16-byte aligned.
     pub(crate) field: View<u32>,
     /// Memory for the longest stream, 16-byte aligned.
@@ -106,7 +114,49 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         error: job.given([resolved.error().to_bits64()]),
         converted,
     };
-    executor.launch::<Complete>(1, &params)
+    executor.launch::<Complete>(1, &params)?;
+    match call.fills {
+        0 => Ok(()),
+        _ => enqueue_refusal::<T, E>(executor, call, &job),
+    }
+}
+
+/// Enqueues the search for valid values that are close to a fill value, if there may be any.
+fn enqueue_refusal<T: Element, E: Executor>(
+    executor: &E,
+    call: &Compression<'_>,
+    job: &CompressJob,
+) -> Result<(), Error> {
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    let is_share = call.mapping.scale == Scale::Logarithm;
+    let reach = match is_share {
+        true => Reach::Share(call.bound.value()),
+        false => Reach::Error(resolved.error()),
+    };
+    let classes = call.mapping.classes;
+    let mut fills = [T::HOLE.to_bits64(); MAX_CLASSES];
+    for (bits, of_user) in fills
+        .iter_mut()
+        .zip(classes.fills())
+        .take(call.fills as usize)
+    {
+        *bits = *of_user;
+    }
+    let may_be_close = |bits: &u64| reach.is_more_than(T::from_bits64(*bits));
+    if !job.bound.needs_extremes() && !fills.iter().any(may_be_close) {
+        return Ok(());
+    }
+    let elements = job.layout.extents.elements();
+    let params = RefuseCloseParams {
+        input: call.field,
+        elements,
+        classes,
+        fills,
+        cells: job.cells,
+        quantizer: job.given(resolved.to_bits()),
+        share: if is_share { call.bound.value() } else { 0.0 },
+    };
+    executor.launch_over::<RefuseClose<T>>(tasks(elements, SHARE), &params)
 }
 
 /// The words of the field that a codec gets.
@@ -315,4 +365,86 @@ fn enqueue_mask<T: Element, E: Executor>(
         split: job.layout.split(),
     };
     executor.launch::<PlaceMask>(blocks_of::<T>(mask.chunks(), elements)?, &place)
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::compress::Compressor;
+    use crate::gpu::executor::emulator;
+    use crate::gpu::mapping::workspace::workspace_cells;
+    use ferrosz_codec::{Codec, Value};
+
+    /// The length that a compression in device memory leaves for a field whose first fill value is this one.
+    fn length<T: Element + Value<Coded = T>>(
+        codec: Codec,
+        bound: Bound,
+        fill: f64,
+        field: &[T],
+    ) -> u64 {
+        let elements = field.len() as u64;
+        let compressor = Compressor::new(codec, bound).fill(fill).unwrap();
+        let layout = compressor.stream_layout(elements, T::TYPE).unwrap();
+        let mapping = compressor.value_mapping(T::DTYPE).unwrap();
+        let room = compressor.max_compressed_len(elements, T::TYPE).unwrap();
+        let executor = emulator::new();
+        let memory = [
+            size_of_val(field) as u64,
+            room,
+            8 * workspace_cells(&layout),
+        ];
+        let memory = memory.map(|bytes| executor.allocate(bytes).unwrap());
+        let [input, stream, _] = [0, 1, 2].map(|i| executor.view::<u32>(&memory[i]));
+        let cells = executor.view::<u64>(&memory[2]);
+        executor.upload(bytemuck::cast_slice(field), input).unwrap();
+        executor.clear(cells.first(cells::STATES)).unwrap();
+        let call = Compression {
+            layout: &layout,
+            bound,
+            mapping: &mapping,
+            fills: compressor.missing::<T>().unwrap().len() as u32,
+            field: input,
+            stream,
+            cells,
+        };
+        enqueue_compress::<T, _>(&executor, &call).unwrap();
+        let mut found = [0; 8];
+        let at = 8 * cells::STREAM_BYTES;
+        executor.download(cells, at, &mut found).unwrap();
+        u64::from_le_bytes(found)
+    }
+
+    #[test]
+    fn a_valid_value_close_to_a_fill_value_is_refused() {
+        let field = |value: f32| -> Vec<f32> {
+            let of = |i: u32| {
+                if i.is_multiple_of(3) {
+                    0.0
+                } else {
+                    2.0 + i as f32
+                }
+            };
+            let mut field: Vec<f32> = (0..9000).map(of).collect();
+            field[8001] = value;
+            field
+        };
+        let bounds = [Bound::abs(0.5), Bound::range(1e-4), Bound::pwrel(1e-3)];
+        for bound in bounds.map(Result::unwrap) {
+            for codec in [Codec::PLAIN, Codec::LORENZO_RANS] {
+                let is_share = bound.mode() == ferrosz_codec::BoundMode::Pwrel;
+                assert!(
+                    length(codec, bound, 0.0, &field(5.0)) > 0,
+                    "{codec} {bound:?}"
+                );
+                let found = length(codec, bound, 0.0, &field(-0.25));
+                assert_eq!(found == 0, !is_share, "{codec} {bound:?}");
+                let found = length(codec, bound, 5.0, &field(5.004));
+                assert_eq!(found, 0, "{codec} {bound:?}");
+            }
+        }
+        // Without values close by, and with a fill value that is far from all others.
+        let doubles: Vec<f64> = field(3.0).iter().map(|value| f64::from(*value)).collect();
+        assert!(length(Codec::PLAIN, Bound::range(1e-3).unwrap(), 1e20, &doubles) > 0);
+        assert!(length(Codec::PLAIN, Bound::abs(0.0).unwrap(), 0.0, &field(-0.0)) > 0);
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Scratch<E> {
 }
 
 impl<E: Element> Scratch<E> {
-    pub(super) const SHARED: (Self, Layout) = {
+    pub(crate) const SHARED: (Self, Layout) = {
         let mut layout = Layout::new();
         (Self::new(&mut layout), layout)
     };

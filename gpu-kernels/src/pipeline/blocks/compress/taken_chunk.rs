@@ -210,6 +210,16 @@ impl<F: FieldOf<E>, E: Element, S: StaticShape> TakenChunk<F, E, S> {
         }
     }
 
+    /// As [`TakenChunk::stage`], for a box that need not be a chunk of the field's own grid, whose elements are coded as they are.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(crate) fn stage_box<T: Thread>(&self, t: T) {
+        let staged = self.shared.elements;
+        staged.clear(t);
+        t.barrier();
+        staged.fill_any(t, &self.walk(), self.field.source(t));
+        t.barrier();
+    }
+
     /// The positions of this thread's row that hold elements.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn inside<T: Thread>(&self, t: T) -> u32 {

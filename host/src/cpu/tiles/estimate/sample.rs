@@ -5,11 +5,12 @@ use crate::cpu::code::fixed_length::Source;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::tiles::estimate::holes::fill_rows;
 use crate::cpu::version::Work;
-use crate::error::Error;
+use crate::sampled_field::{Measures, Sizes};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::interp::store;
+use ferrosz_codec::quantize::difference::difference_bits;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{self, LANES, TileBox, TileGrid};
 use ferrosz_codec::{Element, Shape};
@@ -20,36 +21,39 @@ pub(super) struct SampleTile<T> {
     /// The number of the field's tiles that it stands for, with [`WEIGHT_BITS`](super::weigh::WEIGHT_BITS).
     pub(super) weight: u64,
     pub(super) extents: [u32; 3],
-    /// The elements, at last with values in place of holes.
+    /// The elements, at last with values in place of holes; none if they were not needed.
     pub(super) elements: Vec<T>,
     /// The codes of holes.
     pub(super) holes: Vec<u32>,
+    /// Sizes that were measured.
+    sizes: Sizes,
 }
 
 impl<T: Element> SampleTile<T> {
-    /// Reads tiles of a field; holes stay holes.
-    pub(super) fn read(
-        grid: &TileGrid,
-        numbers: &[u64],
-        mut read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
-    ) -> Result<Vec<Self>, Error> {
-        let with_faces = store::extents(grid.shape());
-        let place = |number: &u64| {
-            let TileBox { origin, left } = grid.tile(*number);
-            let extents = std::array::from_fn(|i| with_faces[i].min(left[i]));
-            ChunkBox { origin, extents }
-        };
-        let places: Vec<ChunkBox> = numbers.iter().map(place).collect();
-        let elements = read(&places)?;
-        let tiles = numbers.iter().zip(places).zip(elements);
-        let tiles = tiles.map(|((number, place), elements)| Self {
-            tile: grid.tile(*number),
+    /// A tile of a field, so far without elements.
+    pub(super) fn new(tile: TileBox) -> Self {
+        Self {
+            tile,
             weight: 0,
-            extents: place.extents,
-            elements,
+            extents: [0; 3],
+            elements: Vec::new(),
             holes: Vec::new(),
-        });
-        Ok(tiles.collect())
+            sizes: Sizes::new(),
+        }
+    }
+
+    /// The box of the tile and its far faces.
+    pub(super) fn with_faces(&self, shape: Shape) -> ChunkBox {
+        let TileBox { origin, left } = self.tile;
+        let with_faces = store::extents(shape);
+        let extents = std::array::from_fn(|i| with_faces[i].min(left[i]));
+        ChunkBox { origin, extents }
+    }
+
+    /// Takes the sizes that were measured; returns the bits.
+    pub(super) fn take_measures(&mut self, measures: Measures) -> u64 {
+        self.sizes = measures.sizes;
+        measures.bits
     }
 
     fn index(&self, at: [u64; 3]) -> usize {
@@ -119,22 +123,39 @@ impl<T: Element> SampleTile<T> {
         })
     }
 
-    /// The sum of the bits of the differences between neighbours along x, as if each element had the same number of them; a
-    /// difference of 1 is one step of the quantizer. `length` is that of the field along x: a line has several such rows.
+    /// The sum of the bits of the differences between neighbours along x; a difference of 1 is one step of the quantizer.
+    /// `length` is that of the field along x: a line has several such rows.
     pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: T) -> u64 {
-        let first = match grid.shape() {
-            Shape::Line => (length - self.tile.origin[2] % length) as usize,
-            Shape::Plane | Shape::Cube => usize::MAX,
-        };
-        let (mut bits, mut pairs) = (0, 0);
-        for row in self.rows(grid) {
+        let first = self.before_row(grid, length) as usize;
+        let of_row = |row: &[T]| {
             let (first, rest) = row.split_at(row.len().min(first));
-            for part in [first].into_iter().chain(rest.chunks(length as usize)) {
-                bits += Version::best().run(Differences { row: part, steps });
-                pairs += part.len().saturating_sub(1) as u64;
-            }
+            let parts = [first].into_iter().chain(rest.chunks(length as usize));
+            let bits = parts.map(|part| Version::best().run(Differences { row: part, steps }));
+            bits.sum::<u64>()
+        };
+        self.rows(grid).map(of_row).sum()
+    }
+
+    /// Elements of each row of the tile before the first one that begins a row of the field.
+    fn before_row(&self, grid: &TileGrid, length: u64) -> u64 {
+        match grid.shape() {
+            Shape::Line => length - self.tile.origin[2] % length,
+            Shape::Plane | Shape::Cube => u64::MAX,
         }
+    }
+
+    /// Bits of [`difference_bits`](Self::difference_bits) as if each element had the same number of neighbours.
+    pub(super) fn as_of_all(&self, bits: u64, grid: &TileGrid, length: u64) -> u64 {
+        let [depth, height, width] = self.tile.extents(grid.shape()).map(u64::from);
+        let first = self.before_row(grid, length).min(width);
+        let rows = u64::from(first > 0) + (width - first).div_ceil(length);
+        let pairs = depth * height * (width - rows);
         (u128::from(bits) * u128::from(self.count(grid)) / u128::from(pairs.max(1))) as u64
+    }
+
+    /// Whether sizes in blocks were measured.
+    pub(super) fn has_measures(&self) -> bool {
+        !self.sizes.is_empty()
     }
 
     /// The size of the tile's payload as a field of its own in blocks of a shape.
@@ -145,6 +166,10 @@ impl<T: Element> SampleTile<T> {
         quantizer: &Quantizer<T>,
         image: &mut [u8],
     ) -> u64 {
+        let known = self.sizes.iter().find(|(of, _)| *of == (codec, shape));
+        if let Some((_, bytes)) = known {
+            return *bytes;
+        }
         let field: Vec<T> = self.rows(grid).flatten().copied().collect();
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
@@ -200,22 +225,11 @@ const TOGETHER: usize = 16;
 /// The sum of the bits of the last `counted` of the first [`TOGETHER`] pairs of a row, which has them.
 #[inline(always)]
 fn bits_of_pairs<T: Element>(row: &[T], steps: T, counted: usize) -> u32 {
-    // A difference of 1 has two bits: its own, and that of its sign.
-    let least = T::EXPONENT_BIAS as u32 - 2;
-    let infinite = 2 * T::EXPONENT_BIAS as u32 + 1;
     let row = &row[..TOGETHER + 1];
     let mut all = 0;
     for i in 0..TOGETHER {
-        let difference = (row[i + 1] - row[i]) * steps;
-        let exponent = (difference.to_bits64() >> T::MANTISSA_BITS) as u32 & infinite;
-        let bits = exponent.saturating_sub(least).min(32);
-        // Holes count nothing.
-        let is_number = difference <= T::ZERO || difference > T::ZERO;
-        all += if is_number & (i + counted >= TOGETHER) {
-            bits
-        } else {
-            0
-        };
+        let bits = difference_bits(row[i], row[i + 1], steps);
+        all += if i + counted >= TOGETHER { bits } else { 0 };
     }
     all
 }

@@ -2,12 +2,8 @@
 //! unlikely.
 
 use crate::cpu::tiles::estimate::sample::SampleTile;
-use crate::error::Error;
-use crate::parallel;
 use crate::sample::spread;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::grid::ChunkBox;
-use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
 use std::cmp::Reverse;
 
@@ -77,31 +73,12 @@ pub(super) fn weights(sizes: &[u64], wanted: usize) -> Vec<u64> {
 /// Tiles of a field, and their weights by the yardstick: the bits of the differences between neighbours along x. It does not
 /// depend on the shape of tiles, and takes less time than any codec.
 pub(super) struct Weighed<T> {
-    numbers: Vec<u64>,
+    pub(super) numbers: Vec<u64>,
     pub(super) tiles: Vec<SampleTile<T>>,
     pub(super) bits: Vec<u64>,
 }
 
 impl<T: Element> Weighed<T> {
-    /// `row` is the length of the field along x.
-    pub(super) fn new(
-        numbers: Vec<u64>,
-        grid: &TileGrid,
-        row: u64,
-        quantizer: &Quantizer<T>,
-        read: impl FnMut(&[ChunkBox]) -> Result<Vec<Vec<T>>, Error>,
-    ) -> Result<Self, Error> {
-        let tiles = SampleTile::read(grid, &numbers, read)?;
-        // Without an error, all differences are large.
-        let steps = T::from_f64((0.5 / quantizer.error().to_f64()).min(f64::MAX));
-        let bits = parallel::map(tiles.iter(), |tile| tile.difference_bits(grid, row, steps));
-        Ok(Self {
-            numbers,
-            tiles,
-            bits,
-        })
-    }
-
     /// The bits of a tile that is taken for empty.
     fn least(&self) -> u64 {
         self.bits.iter().copied().min().unwrap_or(0)

@@ -577,7 +577,14 @@ def test_ctrl_c(workers: list[str], tmp_path: Path) -> None:
     xr.Dataset({"t": (("time", "y", "x"), rng.normal(0, 1, (400, 64, 64)).astype("f4"))}).to_netcdf(source)
     settings = ["--abs", "1e-3", "--chunks", "time=2", "--shards", "time=2", *workers]
     arguments = [*COMMAND, "convert", str(source), str(tmp_path / "t.zarr"), *settings]
-    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+
+    def as_in_a_terminal() -> None:
+        # Where the tests run in the background of a script, the signal is ignored, and so in their children.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=as_in_a_terminal
+    ) as process:
         while process.poll() is None and len(list((tmp_path / "t.zarr").glob("t/c/*/0/0"))) < 5:
             time.sleep(0.01)
         # As a terminal does it: to the workers, too.

@@ -20,6 +20,7 @@ from numcodecs.registry import register_codec
 from . import ArgumentError, Compressor, UnsupportedType, decompress
 from ._carrier import carrier_of, from_carrier, refuse_type, to_carrier
 from ._rewriting import coded
+from ._running import RunningChoice
 from ._settings import fills, flag, number, one_bound, refuse_others, text, whole
 
 __all__ = ["Ferrosz"]
@@ -40,7 +41,8 @@ class Ferrosz(Codec):  # type: ignore[misc]
         refused.
 
     Each chunk is compressed alone, so the bound must not depend on the values of a chunk: it is absolute (`abs`), or
-    relative to each value (`pwrel`); `ferrosz.zarr.codec_for(array, range=...).abs` is one of a whole array. Zarr v2
+    relative to each value (`pwrel`); `ferrosz.zarr.codec_for(array, range=...).abs` is one of a whole array. A preset
+    chooses for some of the chunks, as there. Zarr v2
     tells a codec no fill value: give that of the array as `fill`.
 
     >>> Ferrosz(abs=1e-3, dtype=">f4")
@@ -94,7 +96,13 @@ class Ferrosz(Codec):  # type: ignore[misc]
         self._config |= {"written_once": True} if is_once else {}
         self._config |= {} if self._dtype is None else {"dtype": self._dtype.str}
         self._config |= {"order": "F"} if self._is_fortran else {}
-        self._compressor = Compressor(**{**settings, **coded(settings["preset"], settings["codec"], is_once)})
+        self._settings, self._is_once = settings, is_once
+        self._running = None if is_once or codec is not None else RunningChoice()
+        self._make({})
+
+    def _make(self, chosen: dict[str, Any]) -> Compressor:
+        settings = {**self._settings, **({"preset": None} if chosen else {}), **chosen}
+        return Compressor(**{**settings, **coded(settings["preset"], settings["codec"], self._is_once)})
 
     def encode(self, buf: Any) -> bytes:
         """The stream of an array."""
@@ -107,7 +115,11 @@ class Ferrosz(Codec):  # type: ignore[misc]
                 "a stream has arrays in C order, and Zarr v2 tells a codec no order: give the codec order='F', or create "
                 "the array with order='C'"
             )
-        return bytes(self._compressor.compress(to_carrier(array)))
+        array = to_carrier(array)
+        if self._running is None:
+            return bytes(self._make({}).compress(array))
+        ticket = self._running.ticket((array.shape, array.dtype.str))
+        return bytes(self._running.compress(ticket, self._make, array))
 
     def _check(self, dtype: np.dtype[Any]) -> None:
         """Refuses an array whose type `decode` could not give back."""

@@ -19,7 +19,7 @@ import asyncio
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
@@ -31,6 +31,7 @@ from ._choice import MOST_AXES, settings_of_chunks
 from ._device import cupy, is_on_gpu
 from ._relative import absolute_error, fill_values_of, values_of
 from ._rewriting import coded
+from ._running import RunningChoice
 from ._settings import flag, number, one_bound, refuse_others, text, whole
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     is written once, and as a whole, `written_once=True` makes streams shorter: it admits the codecs `interp`,
     `stencil`, `slices` and their variants, and the preset `small` chooses among them.
 
+    A preset chooses for the first, the second, the fourth chunk that is written, and so on; the chunks behind one of
+    these have its codec, rank and axes. So the choice takes little time, and the streams depend on the order of the
+    chunks. With `written_once` it chooses for each chunk.
+
     Integers of 8 and 64 bits are those of 16 and 32 in a stream, so those of 64 bits must fit.
     """
 
@@ -75,6 +80,8 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     written_once: bool = False
 
     is_fixed_size = False
+
+    _running: ClassVar[RunningChoice]  # Of each codec; no field.
 
     def __init__(
         self,
@@ -105,6 +112,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         for name, value in settings.items():
             object.__setattr__(self, name, value)
         one_bound(self.abs, self.pwrel, "ferrosz.zarr.codec_for")
+        object.__setattr__(self, "_running", RunningChoice())
         # Wrong options are errors when the codec is made, not when the first chunk is written.
         self._compressor("auto")
 
@@ -140,14 +148,26 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     # Without and with an event loop. Compression takes all cores by itself.
 
     def _encode_sync(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
+        return self._encode(chunk_array, chunk_spec, self._ticket(chunk_spec))
+
+    def _ticket(self, chunk_spec: ArraySpec) -> Any:
+        """The place of a chunk among those that a preset chooses for together; none if it chooses for each.
+
+        Codecs with splines need a mask for what a preset keeps of a chunk, which depends on the chunk.
+        """
+        is_alone = self.codec is not None or self.written_once
+        kind = (chunk_spec.shape, chunk_spec.dtype.to_native_dtype().str)
+        return None if is_alone else self._running.ticket(kind)
+
+    def _encode(self, chunk_array: NDBuffer, chunk_spec: ArraySpec, ticket: Any) -> Buffer | None:
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            compressor = self._compressor([chunk_spec.fill_value])
-            return buffer.from_array_like(cupy().from_dlpack(compressor.compress(array)))
+            stream = self._compress([chunk_spec.fill_value], array, ticket)
+            return buffer.from_array_like(cupy().from_dlpack(stream))
         fill = fill_in_carrier(chunk_spec.fill_value, array.dtype)
         known = ["auto"] if fill is None else ["auto", fill]
-        stream: Any = self._compressor(known).compress(to_carrier(array))
+        stream = self._compress(known, to_carrier(array), ticket)
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
@@ -173,7 +193,14 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
                 return end.value  # type: ignore[no-any-return]
 
     async def _encode_single(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer | None:
-        return await asyncio.to_thread(self._encode_sync, chunk_array, chunk_spec)
+        # Here, as threads begin in any order.
+        ticket = self._ticket(chunk_spec)
+        try:
+            return await asyncio.to_thread(self._encode, chunk_array, chunk_spec, ticket)
+        except asyncio.CancelledError:
+            if ticket is not None:
+                self._running.lose(ticket)
+            raise
 
     async def _decode_single(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         return await asyncio.to_thread(self._decode_sync, chunk_bytes, chunk_spec)
@@ -219,9 +246,15 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array = stream.decompress(box)
         return _buffer_of(array, array.shape, chunk_spec)[rest]
 
-    def _compressor(self, fill: Any) -> Compressor:
+    def _compress(self, fill: Any, array: Any, ticket: Any) -> Any:
+        if ticket is None:
+            return self._compressor(fill).compress(array)
+        return self._running.compress(ticket, lambda settings: self._compressor(fill, settings), array)
+
+    def _compressor(self, fill: Any, settings: dict[str, Any] | None = None) -> Compressor:
         options = {field.name: getattr(self, field.name) for field in fields(self)}
-        options |= coded(self.preset, self.codec, options.pop("written_once"))
+        options |= {"preset": None, **settings} if settings else {}
+        options |= coded(options["preset"], options["codec"], options.pop("written_once"))
         return Compressor(**options, fill=fill)
 
 
@@ -303,7 +336,8 @@ def codec_for(
     value.
 
     With `chunks`, the shape of the array's chunks, the codec is chosen here, by up to four of them, and is that of all
-    chunks. Without it a preset chooses for each chunk, which takes longer than to compress one of a few MiB. The preset
+    chunks. Without it a preset chooses for some of the chunks that are written, or, with `written_once`, for each, which
+    takes longer than to compress one of a few MiB. The preset
     stays if one codec would make the chunks more than 5 % longer, which a `PresetKept` says, or if chunks have more than
     8 MiB.
 

@@ -297,8 +297,13 @@ pub(super) fn sampled_mask_bytes<T: Element>(
     Ok(of_chunks + of_parts + classes.to_records().len() as u128)
 }
 
+/// A field of so few runs has longer chunks only if its size becomes at most this percentage: they may all be one chunk then,
+/// which one thread decodes.
+const FEW_RUNS: u64 = 16;
+const FEW_PERCENT: u128 = 96;
+
 /// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks
-/// save anything.
+/// save enough.
 fn in_chunks(
     given: Option<ChunkLength>,
     layout: &Layout,
@@ -310,7 +315,8 @@ fn in_chunks(
     let longer = layout.with_chunk(ChunkLength::of_size(size, runs));
     if given.is_none() && longer != layout {
         let of_longer = bytes(&longer)?;
-        if of_longer < size {
+        let percent = if runs <= FEW_RUNS { FEW_PERCENT } else { 100 };
+        if of_longer < size && of_longer * 100 <= size * percent {
             return Ok((of_longer, longer));
         }
     }

@@ -38,6 +38,10 @@ impl<T, F: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>> SampledField
 }
 
 /// Tiles of a field without holes.
+#[cfg_attr(
+    not(feature = "cuda"),
+    expect(dead_code, reason = "only fields in device memory are measured")
+)]
 pub(crate) struct TilesToMeasure<'a> {
     /// The division of the field for the shape of the tiles.
     pub(crate) grid: &'a Grid,

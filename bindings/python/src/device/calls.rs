@@ -87,8 +87,8 @@ impl Compression<'_> {
         };
         let scratch = self
             .kept
-            .take(gpu.context(), of_workspace.saturating_add(room))?;
-        // SAFETY: the memory is this call's until it is put back, which is after the work, or dropped, which waits for it.
+            .take(self.caller, of_workspace.saturating_add(room))?;
+        // SAFETY: the memory is this call's until it is put back, which is after the work, or freed, which is behind it on the stream.
         let mut workspace =
             unsafe { gpu.workspace_in(stream, layout, scratch.address, of_workspace) }?;
         let output = match &out {
@@ -285,8 +285,8 @@ impl Wanted<'_> {
     fn decode_values<V: Value>(&self, address: u64) -> Result<(), Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let bytes = self.layout.workspace_bytes();
-        let scratch = self.kept.take(gpu.context(), bytes)?;
-        // SAFETY: the memory is this call's until it is put back, which is after the work, or dropped, which waits for it.
+        let scratch = self.kept.take(self.caller, bytes)?;
+        // SAFETY: the memory is this call's until it is put back, which is after the work, or freed, which is behind it on the stream.
         let mut workspace =
             unsafe { gpu.workspace_in(stream, self.layout, scratch.address, bytes) }?;
         // SAFETY: the caller's objects keep both until this call ends, which is after the work, as for the workspace.

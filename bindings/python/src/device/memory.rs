@@ -1,4 +1,4 @@
-//! Device memory of calls and of results, which an object keeps for its next calls.
+//! Device memory of calls and of results: from a pool for each GPU, in the order of a stream.
 
 use crate::device::stream::{CallerStream, failed};
 use ferrosz::Error;
@@ -6,98 +6,74 @@ use ferrosz::cuda::cudarc::driver::{CudaContext, CudaStream, DriverError, result
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The device memory that an object keeps from one call to the next, for each GPU: memory to work in, as much as its calls
-/// have needed at the same time, and a pool for results.
+/// Of the memory of a GPU, one of so many bytes stays in the pool when the GPU is waited for, though nothing uses it: to map
+/// new memory takes milliseconds for a gigabyte.
+const KEPT_ONE_OF: usize = 32;
+
+/// The device memory to work in that an object keeps from one call to the next, for each GPU: as much as its calls have
+/// needed at the same time.
 #[derive(Default)]
 pub struct Kept {
-    idle: Mutex<Vec<Scratch>>,
-    pools: Mutex<Vec<Arc<Pool>>>,
+    idle: Mutex<Vec<Memory>>,
 }
 
 impl Kept {
-    /// At least so many bytes to work in: memory that an earlier call has put back or, if that is too short, new memory in
-    /// place of it.
+    /// At least so many bytes to work in, on the caller's stream: memory that an earlier call has put back or, if that is too
+    /// short, new memory in place of it.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
-    pub fn take(&self, context: &Arc<CudaContext>, bytes: u64) -> Result<Scratch, Error> {
+    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
+    pub fn take(&self, caller: &CallerStream, bytes: u64) -> Result<Memory, Error> {
+        let ordinal = caller.gpu.context().ordinal();
         let found = {
             let mut idle = locked(&self.idle);
-            let of_gpu = |scratch: &Scratch| scratch.context.ordinal() == context.ordinal();
+            let of_gpu = |memory: &Memory| memory.stream.context().ordinal() == ordinal;
             let long = idle.iter().position(|it| of_gpu(it) && it.bytes >= bytes);
             let place = long.or_else(|| idle.iter().position(of_gpu));
             place.map(|place| idle.swap_remove(place))
         };
         match found {
-            Some(scratch) if scratch.bytes >= bytes => Ok(scratch),
+            Some(memory) if memory.bytes >= bytes => Ok(memory.on(caller)),
             // It is freed first, as there may be no room for both.
             too_short => {
                 drop(too_short);
-                self.or_release(|| Scratch::new(context, bytes))
+                self.allocate(caller, bytes)
             }
         }
     }
 
     /// Takes memory back that no work uses any more, on any stream.
-    pub fn put(&self, scratch: Scratch) {
-        locked(&self.idle).push(scratch);
+    pub fn put(&self, memory: Memory) {
+        locked(&self.idle).push(memory);
     }
 
-    /// Memory for a result of so many bytes, from the pool of the GPU.
+    /// New memory of so many bytes. If there is too little, it is tried once more without what is kept.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] and [`Error::Cuda`].
     pub fn allocate(&self, caller: &CallerStream, bytes: u64) -> Result<Memory, Error> {
-        let pool = self.pool(caller.gpu.context())?;
-        self.or_release(|| Memory::new(caller, pool.as_ref(), bytes))
-    }
-
-    /// The pool of a GPU; none if its driver has no pools.
-    fn pool(&self, context: &Arc<CudaContext>) -> Result<Option<Arc<Pool>>, Error> {
-        if !context.has_async_alloc() {
-            return Ok(None);
-        }
-        let mut pools = locked(&self.pools);
-        let of_gpu = |pool: &&Arc<Pool>| pool.context.ordinal() == context.ordinal();
-        if let Some(pool) = pools.iter().find(of_gpu) {
-            return Ok(Some(pool.clone()));
-        }
-        let pool = Arc::new(Pool::new(context).map_err(failed("make a pool of memory"))?);
-        pools.push(pool.clone());
-        Ok(Some(pool))
-    }
-
-    /// Allocates; if there is too little memory, once more without that which is kept.
-    fn or_release<M>(&self, allocate: impl Fn() -> Result<M, Error>) -> Result<M, Error> {
-        allocate().or_else(|_| {
+        let pool = pool_of(caller.gpu.context())?;
+        Memory::new(caller, pool.as_ref(), bytes).or_else(|_| {
             self.release();
-            allocate()
+            Memory::new(caller, pool.as_ref(), bytes)
         })
     }
 
-    /// Frees what no call and no result uses.
+    /// Frees what this object keeps, and what the pools have that nothing uses.
     pub fn release(&self) {
-        // Freed when the lock is free again, as that waits for the GPUs.
+        // Freed when the lock is free again, as that may wait for the GPUs.
         let idle = std::mem::take(&mut *locked(&self.idle));
+        let streams: Vec<_> = idle.iter().map(|memory| memory.stream.clone()).collect();
         drop(idle);
-        for pool in locked(&self.pools).iter() {
+        for stream in streams {
+            // Memory is free when the work before has ended.
+            let context = stream.context();
+            context.record_err(stream.synchronize());
+        }
+        for pool in locked(&POOLS).iter() {
             pool.trim();
-        }
-    }
-}
-
-impl Drop for Kept {
-    /// Results may keep their pool, which from now on keeps nothing else.
-    fn drop(&mut self) {
-        for pool in locked(&self.pools).iter() {
-            pool.keep(0);
-        }
-        // Without the lock of the interpreter, which work that is waited for may need.
-        let released = Python::try_attach(|py| py.detach(|| self.release()));
-        if released.is_none() {
-            self.release();
         }
     }
 }
@@ -106,53 +82,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Device memory for the work of a call. It belongs to no stream: a call puts it back only after it has waited for its
-/// work, so the next one may use another stream.
-pub struct Scratch {
+/// Device memory, which is freed in the order of its stream.
+pub struct Memory {
     /// The address, a multiple of 256.
     pub address: u64,
     bytes: u64,
-    context: Arc<CudaContext>,
-}
-
-impl Scratch {
-    fn new(context: &Arc<CudaContext>, bytes: u64) -> Result<Self, Error> {
-        let out_of_memory = |_: DriverError| Error::OutOfMemory { bytes };
-        let count = size_of_memory(bytes)?;
-        context.bind_to_thread().map_err(failed("use the GPU"))?;
-        // SAFETY: the context is current; nothing reads the memory before it is written.
-        let address = unsafe { result::malloc_sync(count) }.map_err(out_of_memory)?;
-        Ok(Self {
-            address,
-            bytes,
-            context: context.clone(),
-        })
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A call that failed may have left work behind. This also makes the context current.
-        self.context.record_err(self.context.synchronize());
-        // SAFETY: allocated by `new`, and freed once, after the last work that used it.
-        self.context
-            .record_err(unsafe { result::free_sync(self.address) });
-    }
-}
-
-/// Device memory of a result. It is freed in the order of its stream.
-pub struct Memory {
-    /// The address.
-    pub address: u64,
     stream: Arc<CudaStream>,
-    /// None if it is of no pool.
-    pool: Option<Arc<Pool>>,
+    is_of_pool: bool,
     /// What keeps the stream.
     _keeper: Option<Arc<Py<PyAny>>>,
 }
 
 impl Memory {
-    fn new(caller: &CallerStream, pool: Option<&Arc<Pool>>, bytes: u64) -> Result<Self, Error> {
+    fn new(caller: &CallerStream, pool: Option<&Pool>, bytes: u64) -> Result<Self, Error> {
         let CallerStream { stream, keeper, .. } = caller;
         let count = size_of_memory(bytes)?;
         let context = stream.context();
@@ -160,16 +102,24 @@ impl Memory {
         // SAFETY: the context is current, pool and stream are of its GPU; nothing reads the memory before it is written.
         let allocated = unsafe {
             match pool {
-                Some(pool) => result::mem_pool::alloc_async(pool.handle, count, stream.cu_stream()),
+                Some(pool) => result::mem_pool::alloc_async(pool.0, count, stream.cu_stream()),
                 None => result::malloc_sync(count),
             }
         };
         Ok(Self {
             address: allocated.map_err(|_| Error::OutOfMemory { bytes })?,
+            bytes,
             stream: stream.clone(),
-            pool: pool.cloned(),
+            is_of_pool: pool.is_some(),
             _keeper: keeper.clone(),
         })
+    }
+
+    /// The same memory, which no work uses, for work on another stream.
+    fn on(mut self, caller: &CallerStream) -> Self {
+        self.stream = caller.stream.clone();
+        self._keeper = caller.keeper.clone();
+        self
     }
 }
 
@@ -177,10 +127,10 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let context = self.stream.context();
         context.record_err(context.bind_to_thread());
-        let freed = match &self.pool {
-            // SAFETY: allocated by `new` from the pool, and freed once.
-            Some(_) => unsafe { result::free_async(self.address, self.stream.cu_stream()) },
-            None => {
+        let freed = match self.is_of_pool {
+            // SAFETY: allocated by `new` from the pool, and freed once, behind the last work that used it.
+            true => unsafe { result::free_async(self.address, self.stream.cu_stream()) },
+            false => {
                 context.record_err(self.stream.synchronize());
                 // SAFETY: allocated by `new` without a pool, and freed once, after the work on its stream.
                 unsafe { result::free_sync(self.address) }
@@ -190,17 +140,40 @@ impl Drop for Memory {
     }
 }
 
-/// A pool of device memory. Memory that is freed stays in it, as mapping new memory takes milliseconds for a gigabyte. The
-/// default pool of the GPU belongs to the user, and so does its release threshold.
-struct Pool {
-    handle: sys::CUmemoryPool,
-    context: Arc<CudaContext>,
+/// The pools of this process by the numbers of their GPUs. They are never destroyed: a pool that was destroyed while memory of
+/// it was being freed made the driver (580.159.04) crash at the next wait.
+static POOLS: Mutex<Vec<OfGpu>> = Mutex::new(Vec::new());
+
+/// The number of a GPU, and its pool.
+struct OfGpu(usize, Pool);
+
+impl OfGpu {
+    fn trim(&self) {
+        // SAFETY: the pool is alive. If the driver refuses, the memory stays in the pool.
+        let _ = unsafe { result::mem_pool::trim_to(self.1.0, 0) };
+    }
 }
+
+/// The pool of a GPU; none if its driver has no pools.
+fn pool_of(context: &Arc<CudaContext>) -> Result<Option<Pool>, Error> {
+    if !context.has_async_alloc() {
+        return Ok(None);
+    }
+    let mut pools = locked(&POOLS);
+    if let Some(known) = pools.iter().find(|pool| pool.0 == context.ordinal()) {
+        return Ok(Some(known.1));
+    }
+    let pool = Pool::new(context).map_err(failed("make a pool of memory"))?;
+    pools.push(OfGpu(context.ordinal(), pool));
+    Ok(Some(pool))
+}
+
+/// A pool of device memory. The default pool of the GPU belongs to the user, and so does its release threshold.
+#[derive(Clone, Copy)]
+struct Pool(sys::CUmemoryPool);
 
 // SAFETY: the handle is only given to the driver, whose functions for pools any thread may call.
 unsafe impl Send for Pool {}
-// SAFETY: as above.
-unsafe impl Sync for Pool {}
 
 impl Pool {
     fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
@@ -215,36 +188,15 @@ impl Pool {
             reserved: [0; 64],
         };
         context.bind_to_thread()?;
+        let (_, all) = result::mem_get_info()?;
         // SAFETY: the properties are complete, and those of a GPU with pools.
-        let handle = unsafe { result::mem_pool::create(&properties) }?;
-        let pool = Self {
-            handle,
-            context: context.clone(),
-        };
-        pool.keep(u64::MAX);
-        Ok(pool)
-    }
-
-    /// Sets the bytes of free memory that the pool keeps when the GPU is waited for. Without it the pool is only slower.
-    fn keep(&self, mut bytes: u64) {
+        let pool = Self(unsafe { result::mem_pool::create(&properties) }?);
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        let mut bytes = (all / KEPT_ONE_OF) as u64;
         let value = std::ptr::from_mut(&mut bytes).cast();
-        // SAFETY: the pool is alive, and the attribute is a `u64`.
-        let _ = unsafe { result::mem_pool::set_attribute(self.handle, threshold, value) };
-    }
-
-    /// Frees the memory that no result uses. If the driver refuses, the memory stays in the pool.
-    fn trim(&self) {
-        // SAFETY: the pool is alive.
-        let _ = unsafe { result::mem_pool::trim_to(self.handle, 0) };
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // SAFETY: no result has memory of the pool any more; the driver waits until the last has been freed.
-        let destroyed = unsafe { result::mem_pool::destroy(self.handle) };
-        self.context.record_err(destroyed);
+        // SAFETY: the pool is alive, and the attribute is a `u64`. Without it the pool is only slower.
+        let _ = unsafe { result::mem_pool::set_attribute(pool.0, threshold, value) };
+        Ok(pool)
     }
 }
 

@@ -14,6 +14,9 @@ from ._warning import warn
 # A chunk that becomes so much shorter tells nothing of others: it is constant, or missing.
 EMPTY = 200
 
+# The preset chooses again when there are so many times as many chunks.
+EVERY = 4
+
 # What one codec was so many times too long for is left to the preset.
 MOST_FAILURES = 2
 
@@ -23,7 +26,7 @@ Make = Callable[[dict[str, Any]], Compressor]
 class RunningChoice:
     """What a preset chose for the chunks of an array so far.
 
-    It chooses for the first, the second, the fourth chunk and so on. The chunks behind one of these have its codec,
+    It chooses for the first, the fourth, the sixteenth chunk and so on. The chunks behind one of these have its codec,
     rank and axes, so that the choice takes little of the time of all. If a codec makes chunks longer than the preset's
     next choice by more than 5 %, twice, the preset chooses for each, and a `PresetKept` says so. The streams depend on
     nothing but the chunks and their order.
@@ -41,24 +44,24 @@ class RunningChoice:
         """The number of the next chunk of a kind. Each must be redeemed by `compress` or given back by `lose`."""
         with self._lock:
             number = self._counts[kind] = self._counts.get(kind, 0) + 1
-            if _is_power_of_two(number):
+            if _last_choice(number) == number:
                 self._found[kind, number] = Future()
         return kind, number
 
     def lose(self, ticket: tuple[Any, int]) -> None:
         """Makes that no other chunk waits for this one."""
         kind, number = ticket
-        if _is_power_of_two(number) and not self._found[ticket].done():
-            self._found[ticket].set_result(self._before(kind, number // 2))
+        if _last_choice(number) == number and not self._found[ticket].done():
+            self._found[ticket].set_result(self._before(kind, number // EVERY))
 
     def compress(self, ticket: tuple[Any, int], make: Make, array: Any) -> Any:
         """The stream of a chunk. `make` gives the compressor with some settings, or with the preset if there are none."""
         kind, number = ticket
         try:
-            if not _is_power_of_two(number):
-                settings = self._before(kind, 1 << number.bit_length() - 1).settings
+            if (last := _last_choice(number)) != number:
+                settings = self._before(kind, last).settings
                 return make(settings or {}).compress(array)
-            stream, found = _chosen(self._before(kind, number // 2), make, array)
+            stream, found = _chosen(self._before(kind, number // EVERY), make, array)
             self._found[ticket].set_result(found)
             return stream
         finally:
@@ -94,5 +97,9 @@ def _chosen(before: _Found, make: Make, array: Any) -> tuple[Any, _Found]:
     return stream, _Found(settings, failures)
 
 
-def _is_power_of_two(number: int) -> bool:
-    return number & (number - 1) == 0
+def _last_choice(number: int) -> int:
+    """The number of the last chunk up to this one for which the preset chooses: a power of EVERY."""
+    power = 1
+    while power * EVERY <= number:
+        power *= EVERY
+    return power

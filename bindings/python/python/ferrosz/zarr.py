@@ -62,7 +62,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     is written once, and as a whole, `written_once=True` makes streams shorter: it admits the codecs `interp`,
     `stencil`, `slices` and their variants, and the preset `small` chooses among them.
 
-    A preset chooses for the first, the second, the fourth chunk that is written, and so on; the chunks behind one of
+    A preset chooses for the first, the fourth, the sixteenth chunk that is written, and so on; the chunks behind one of
     these have its codec, rank and axes. So the choice takes little time, and the streams depend on the order of the
     chunks. With `written_once` it chooses for each chunk.
 

@@ -1,4 +1,4 @@
-//! What the choice of a preset asks of a field: how much its tiles weigh, and how long they are in blocks.
+//! Kernels for the choice of a preset: the weights of sampled tiles, and their sizes with each codec of blocks.
 
 pub mod size_blocks;
 pub mod weigh_tiles;

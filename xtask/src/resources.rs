@@ -31,8 +31,9 @@ const FILES_LINE: &str = "files: ";
 const HEAD: &str = "\
 # What kernels need
 
-What NVIDIA's assembler makes of the committed PTX. `cargo xtask ptx` and `cargo xtask resources` write this table. `cargo xtask check ptx`
-compares it if one of the files has changed since, `cargo xtask check resources` in any case. A stack and spills (on sm_80: of more than 56 bytes), and more registers than the launch bounds allow, are refused in any case.
+What NVIDIA's assembler makes of the committed PTX. `cargo xtask ptx` and `cargo xtask resources` write this table.
+`cargo xtask check ptx` compares it if one of the files has changed since, `cargo xtask check resources` in any case.
+A stack and spills (on sm_80: of more than 56 bytes), and more registers than the launch bounds allow, are refused.
 
 ";
 

@@ -194,7 +194,7 @@ fn run<T: Element, E: Executor>(
     Ok(numbers)
 }
 
-/// What the numbers say of each tile.
+/// The measures of each tile, from the numbers that the kernels found.
 fn parted(numbers: &[u32], tiles: usize, of_shapes: &[ChunksOfShape]) -> Vec<Measures> {
     let (bits, mut rest) = numbers.split_at(tiles);
     let with_bits = |bits: &u32| Measures {

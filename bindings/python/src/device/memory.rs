@@ -48,7 +48,8 @@ impl Kept {
         locked(&self.idle).push(memory);
     }
 
-    /// New memory of so many bytes. If there is too little, it is tried once more without what is kept.
+    /// New memory of so many bytes. If the GPU has too little, this object and the pools give back what they keep, and the
+    /// allocation is tried once more.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl Kept {
         })
     }
 
-    /// Frees what this object keeps, and what the pools have that nothing uses.
+    /// Frees the memory to work in that this object keeps, and gives the free memory of all pools back to the driver.
     pub fn release(&self) {
         // Freed when the lock is free again, as that may wait for the GPUs.
         let idle = std::mem::take(&mut *locked(&self.idle));

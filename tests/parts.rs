@@ -2,9 +2,10 @@
 
 use crate::common::cases::{each, takes_part};
 use crate::common::fields::{FromBits, Kind, make, make_long};
+use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Device, Error, Gpus, Shape};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Gpus, Shape};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -488,6 +489,57 @@ fn damaged_plans_and_parts_are_found() {
         assert_eq!(
             text,
             "the plan is of 120000 values of f32, the field has 119999 of f32"
+        );
+        let mut other = field.clone();
+        other.reverse();
+        let of_other = plan.compress(0, &other, &mut file, &|_| {});
+        let text = of_other.expect_err("an error").to_string();
+        assert_eq!(text, "the plan is of a field with other values");
+    }
+}
+
+/// A plan whose checksum is right, but which no field has, is refused, or its parts make a sound stream.
+#[test]
+fn forged_plans_make_no_damaged_stream() {
+    let field: Vec<f32> = make(Kind::ALL[1], 20_000, 1);
+    let forge = |bytes: &mut Vec<u8>| {
+        let end = bytes.len() - 8;
+        let sum = checksum(0, &bytes[..end]);
+        bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    };
+    let join = |plan: &Plan| {
+        let part = |number| {
+            let mut file = Cursor::new(Vec::new());
+            plan.compress(number, &field, &mut file, &|_| {})?;
+            Ok(file.into_inner())
+        };
+        let parts: Vec<Vec<u8>> = (0..plan.parts()).map(part).collect::<Result<_, Error>>()?;
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let mut file = Cursor::new(Vec::new());
+        plan.join(&parts, &mut file)?;
+        Ok::<_, Error>(file.into_inner())
+    };
+    for codec in [Codec::INTERP, Codec::LORENZO_RANS, Codec::PLAIN] {
+        let small = compressor(codec).extents(&[20, 25, 40]).expect("extents");
+        let plan = small.plan(&field, 1).expect("a plan").to_bytes();
+        let mut joined = 0;
+        for at in 0..plan.len() - 8 {
+            let mut forged = plan.clone();
+            forged[at] ^= 1 << (at % 8);
+            forge(&mut forged);
+            // Of too many parts each would be empty.
+            let read = Plan::read(&forged).ok().filter(|plan| plan.parts() < 5);
+            if let Some(Ok(stream)) = read.map(|plan| join(&plan)) {
+                let damages = Decompressor::new().check(&stream);
+                assert!(damages.is_ok_and(|found| found.is_empty()), "{codec} {at}");
+                joined += 1;
+            }
+        }
+        // The bits of other numbers of parts, at least.
+        assert!(
+            joined < plan.len() / 8,
+            "{codec}: {joined} of {}",
+            plan.len()
         );
     }
 }

@@ -1,5 +1,5 @@
 //! Ctrl-C and similar signals: unfinished files are removed, and then the signal ends the process as usual. A file that
-//! becomes shorter while it is mapped: the unfinished file is removed, and the process fails.
+//! becomes shorter while it is mapped, and memory that ends: the unfinished file is removed, and the process fails.
 
 use crate::temporary;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
@@ -13,7 +13,7 @@ use std::thread;
 /// file.
 pub fn watch() {
     #[cfg(target_os = "linux")]
-    shrunk::watch();
+    fault::watch();
     let (begun, is_watching) = channel();
     let watcher = thread::Builder::new().name("signals".to_owned());
     if watcher.spawn(move || wait(begun)).is_ok() {
@@ -51,30 +51,39 @@ fn is_ignored(signal: i32) -> bool {
     asked == 0 && found.sa_sigaction == libc::SIG_IGN
 }
 
-/// The signal of a mapped file that has become shorter. On Linux it means nothing else; elsewhere it may be a stack that
-/// overflows.
+/// Signals of faults within the process. A mapped file that has become shorter is `SIGBUS`: on Linux it means nothing
+/// else; elsewhere it may be a stack that overflows. `SIGABRT` is the standard library's last act where a small allocation
+/// fails; it has said so before.
 #[cfg(target_os = "linux")]
-mod shrunk {
+mod fault {
     use crate::temporary;
-    use libc::{SA_ONSTACK, SIGBUS, STDERR_FILENO, c_int};
+    use libc::{SA_ONSTACK, SIGABRT, SIGBUS, STDERR_FILENO, c_int};
 
-    const TEXT: &[u8] =
+    const SHRUNK: &[u8] =
         b"error: a file became shorter while it was read: run the command again when nothing changes it\n";
+    const ABORTED: &[u8] =
+        b"error: the command could not go on. Where memory was short: --threads 1 takes the least of it\n";
 
     pub fn watch() {
-        // SAFETY: all zeros is a valid value of this plain struct.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        action.sa_sigaction = end as extern "C" fn(c_int) as libc::sighandler_t;
-        action.sa_flags = SA_ONSTACK;
-        // SAFETY: `end` is a handler for one argument, and calls only what a handler may; `action` outlives the call.
-        unsafe { libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut()) };
+        for signal in [SIGBUS, SIGABRT] {
+            // SAFETY: all zeros is a valid value of this plain struct.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            action.sa_sigaction = end as extern "C" fn(c_int) as libc::sighandler_t;
+            action.sa_flags = SA_ONSTACK;
+            // SAFETY: `end` is a handler for one argument, and calls only what a handler may; `action` outlives the call.
+            unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+        }
     }
 
-    extern "C" fn end(_: c_int) {
+    extern "C" fn end(signal: c_int) {
         temporary::unlink_in_a_handler();
-        // SAFETY: both calls are allowed in a handler, and `TEXT` has so many bytes.
+        let text = match signal {
+            SIGBUS => SHRUNK,
+            _ => ABORTED,
+        };
+        // SAFETY: both calls are allowed in a handler, and `text` has so many bytes.
         unsafe {
-            libc::write(STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len());
+            libc::write(STDERR_FILENO, text.as_ptr().cast(), text.len());
             libc::_exit(1);
         }
     }

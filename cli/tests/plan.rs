@@ -61,6 +61,11 @@ fn parts_of_another_array_are_not_joined() {
             "part join a.plan t.fsz a.0 b.1",
             &["part 1 is of another plan"],
         );
+        place.fail(
+            1,
+            "part run a.plan 1 b.npy t.1",
+            &["the plan is of a field with other values"],
+        );
         place.succeed("part join a.plan t.fsz a.0 a.1 --force");
         std::fs::remove_file(place.path("t.fsz")).unwrap();
     }

@@ -8,9 +8,29 @@ use crate::parallel;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
+/// What a large allocation must leave for the small ones that follow. Those end the process where there is no memory, so
+/// that what can fail with an error has to fail first.
+const HEADROOM: usize = 16 << 20;
+
+/// Allocations of fewer bytes do not look at what they leave.
+const LARGE: usize = 1 << 20;
+
+/// Whether small allocations will have memory after one of this many bytes.
+fn leaves_headroom(bytes: usize) -> bool {
+    // The pages are not touched. What the optimiser does not see it cannot leave out.
+    let mut room = Vec::<u8>::new();
+    bytes < LARGE
+        || std::hint::black_box(&mut room)
+            .try_reserve_exact(HEADROOM)
+            .is_ok()
+}
+
 /// Zeroed elements; none if there is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Option<Vec<T>> {
     let mut values = try_zeroed_vec(count).ok()?;
+    if !leaves_headroom(size_of_val(&values[..])) {
+        return None;
+    }
     ask_for_large_pages(&mut values);
     Some(values)
 }
@@ -37,7 +57,10 @@ pub(crate) fn with_capacity(bytes: u64) -> Result<Vec<u8>, Error> {
     let failed = Error::OutOfMemory { bytes };
     let capacity = usize::try_from(bytes).map_err(|_| failed.clone())?;
     let mut vector = Vec::new();
-    vector.try_reserve_exact(capacity).map_err(|_| failed)?;
+    let room = vector.try_reserve_exact(capacity);
+    if room.is_err() || !leaves_headroom(capacity) {
+        return Err(failed);
+    }
     ask_for_large_pages(&mut vector);
     Ok(vector)
 }
@@ -49,15 +72,26 @@ pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) {
     }
 }
 
+/// Makes room for more bytes.
+fn grow(vector: &mut Vec<u8>, more: usize) -> Result<(), Error> {
+    let failed = Error::OutOfMemory {
+        bytes: (vector.len() + more) as u64,
+    };
+    let before = vector.capacity();
+    let room = vector.try_reserve(more);
+    match room.is_ok() && leaves_headroom(vector.capacity() - before) {
+        true => Ok(()),
+        false => Err(failed),
+    }
+}
+
 /// Appends bytes to a vector.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfMemory`].
 pub(crate) fn append(vector: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
-    let wanted = (vector.len() + bytes.len()) as u64;
-    let room = vector.try_reserve(bytes.len());
-    room.map_err(|_| Error::OutOfMemory { bytes: wanted })?;
+    grow(vector, bytes.len())?;
     vector.extend_from_slice(bytes);
     Ok(())
 }
@@ -70,10 +104,7 @@ pub(crate) fn append(vector: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
 pub(crate) fn append_all(vector: &mut Vec<u8>, parts: &[&[u8]]) -> Result<(), Error> {
     let more = parts.iter().map(|part| part.len()).sum::<usize>();
     let length = vector.len() + more;
-    let room = vector.try_reserve(more);
-    room.map_err(|_| Error::OutOfMemory {
-        bytes: length as u64,
-    })?;
+    grow(vector, more)?;
     copy_all(parts, vector.spare_capacity_mut(), |place, part| {
         place.write_copy_of_slice(part);
     });

@@ -53,3 +53,36 @@ fn an_array_that_is_turned_needs_memory_for_both() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("no memory"), "{said}");
 }
+
+/// At whichever allocation memory ends, small ones too.
+#[test]
+fn memory_that_ends_anywhere_is_an_error() {
+    let place = Place::new();
+    let elements = 3u64 << 20;
+    let values = (0..elements as u32).map(|i| (i as f32 * 1e-4).sin());
+    let mut array = npy_header("<f4", "False", &format!("({elements},)"));
+    array.extend(values.flat_map(f32::to_le_bytes));
+    place.put("in.npy", &array);
+    place.succeed("compress in.npy in.fsz --abs 1e-3 --codec interp --rank 1");
+    let mut failed = 0;
+    for mebibytes in (36..=180).step_by(12) {
+        for line in [
+            "compress in.npy out.fsz --abs 1e-3 --force",
+            "decompress in.fsz out.npy --force",
+        ] {
+            let output = limited(&place, mebibytes, line);
+            let said = stderr(&output);
+            match output.status.code() {
+                Some(0) => {}
+                Some(1) => failed += 1,
+                status => panic!("{mebibytes} MiB, {line}: {status:?}, {said}"),
+            }
+            let unfinished = place
+                .names()
+                .into_iter()
+                .find(|name| name.ends_with(".part"));
+            assert_eq!(unfinished, None, "{mebibytes} MiB, {line}: {said}");
+        }
+    }
+    assert!(failed > 0);
+}

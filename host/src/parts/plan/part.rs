@@ -1,0 +1,260 @@
+//! Parts of a plan: each is a file, and all of them make a stream.
+
+use super::record::{self, Listed, Record, number};
+use super::{Plan, fingerprint, start_entries};
+use crate::cpu::blocks::compress::{Encoder, Task};
+use crate::cpu::sink::Sink;
+use crate::cpu::tiles::chunks::{Image, Numbers};
+use crate::cpu::tiles::compress::Field;
+use crate::cpu::tiles::kept::Kept;
+use crate::cpu::writer::Writer;
+use crate::cpu::{Progress, Version};
+use crate::error::Error;
+use crate::large::Written;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::layout::Family;
+use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::{Element, Value, with_element};
+use std::io::{Seek, Write};
+use std::ops::Range;
+
+const MAGIC: &[u8; 8] = b"FSZPART1";
+
+/// Bytes of the start of a part: magic, identity of the plan, number, chunks, bytes of chunks, checksum of these and of the
+/// records.
+const HEAD_BYTES: usize = 48;
+
+impl Plan {
+    /// The entries of a part.
+    fn entries(&self, part: u64) -> Range<u64> {
+        let first = start_entries(&self.header);
+        let count = self.header.chunks() - first;
+        let start = |part: u64| {
+            let before = u128::from(count) * u128::from(part) / u128::from(self.parts);
+            first + before as u64
+        };
+        start(part)..start(part + 1)
+    }
+
+    /// Compresses a part of the field, which is given whole, such as a mapped file: only the values of the part and of its
+    /// neighbours are read. Writes it from the writer's position on; returns its length. `progress` is called as by
+    /// [`Compressor::compress_with_progress`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadPlan`] if there is no such part, or the field is not that of the plan; [`Error::Io`];
+    /// [`Error::OutOfMemory`].
+    pub fn compress<V: Value>(
+        &self,
+        part: u64,
+        field: &[V],
+        mut writer: impl Write + Seek + Send,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<u64, Error> {
+        let bad = |text: String| Err(Error::BadPlan(text));
+        if part >= self.parts {
+            return bad(format!(
+                "there is no part {part}: the plan has {}",
+                self.parts
+            ));
+        }
+        let elements = self.header.extents.elements();
+        if V::TYPE != self.header.value_type || field.len() as u64 != elements {
+            return bad(format!(
+                "the plan is of {elements} values of {}, the field has {} of {}",
+                self.header.value_type,
+                field.len(),
+                V::TYPE
+            ));
+        }
+        let values: &[V::Coded] = bytemuck::cast_slice(field);
+        if fingerprint(values) != self.fingerprint {
+            return bad("the plan is of a field with other values".to_owned());
+        }
+        let mut sink = Written::new(&mut writer)?;
+        sink.append(&[0; HEAD_BYTES])?;
+        let mut records = Vec::new();
+        if elements > 0 {
+            let put = &mut |chunk: Record, bytes: &[u8]| {
+                records.push(chunk);
+                sink.append(bytes)
+            };
+            // A function for each type; see `cpu::compress`.
+            with_element!(V::Coded::DTYPE, E => {
+                #[inline(never)]
+                fn encode_of() -> Encode<E> {
+                    encode::<E>
+                }
+                encode_of()(self, part, bytemuck::cast_slice(values), progress, put)
+            })?;
+        }
+        let listed = Record::list(&records);
+        sink.append(&listed)?;
+        let mut head = MAGIC.to_vec();
+        let bytes = records.iter().map(|record| record.bytes).sum();
+        for number in [self.identity(), part, records.len() as u64, bytes] {
+            head.extend(number.to_le_bytes());
+        }
+        head.extend(checksum(checksum(0, &head), &listed).to_le_bytes());
+        sink.set_start(&head)?;
+        sink.finish()
+    }
+
+    /// Joins the parts, in any order, to a stream, which is written from the writer's position on; returns its length. Every
+    /// chunk is checked. The parts may be mapped files.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadPlan`] if a part is missing, given twice, damaged, or of another plan; [`Error::Io`].
+    pub fn join(
+        &self,
+        parts: &[&[u8]],
+        mut writer: impl Write + Seek + Send,
+    ) -> Result<u64, Error> {
+        let mut by_number: Vec<Option<Listed<'_>>> = vec![None; parts.len()];
+        let identity = self.identity();
+        for bytes in parts {
+            let (number, part) = self.read_part(identity, bytes)?;
+            let place = usize::try_from(number)
+                .ok()
+                .and_then(|at| by_number.get_mut(at));
+            if place.is_some_and(|place| place.replace(part).is_some()) {
+                return Err(Error::BadPlan(format!("part {number} is given twice")));
+            }
+        }
+        let missing = |part: &u64| by_number.get(*part as usize).is_none_or(Option::is_none);
+        if let Some(part) = (0..self.parts).find(missing) {
+            return Err(Error::BadPlan(format!(
+                "part {part} of {} is missing",
+                self.parts
+            )));
+        }
+        let mut sink = Written::new(&mut writer)?;
+        let mut stream = Writer::new(self.header, &[], &mut sink)?;
+        for (at, record) in self.start.records.iter().enumerate() {
+            match at {
+                0 => stream.enter_prologue(record.bytes, record.sum),
+                _ => stream.enter(record.form, record.bytes, record.sum),
+            }
+        }
+        stream.append(&[&self.start.bytes])?;
+        for (number, (records, mut bytes)) in by_number.into_iter().flatten().enumerate() {
+            for Record {
+                form,
+                bytes: length,
+                sum,
+            } in records
+            {
+                // The lengths were summed up when the part was read.
+                let chunk = bytes.split_off(..length as usize).unwrap_or_default();
+                if checksum(0, chunk) != sum {
+                    return Err(damaged(number as u64));
+                }
+                stream.enter(form, length, sum);
+                stream.append(&[chunk])?;
+            }
+        }
+        stream.finish()?;
+        sink.finish()
+    }
+
+    /// The number of a part, its records and its chunks.
+    fn read_part<'a>(&self, identity: u64, bytes: &'a [u8]) -> Result<(u64, Listed<'a>), Error> {
+        let cut = || Error::BadPlan("a part is cut off".to_owned());
+        let (head, behind) = bytes.split_at_checked(HEAD_BYTES).ok_or_else(cut)?;
+        if !head.starts_with(MAGIC) {
+            let text = "a file is no part, or its compression did not end";
+            return Err(Error::BadPlan(text.to_owned()));
+        }
+        let part = number(head, 2);
+        if number(head, 1) != identity || part >= self.parts {
+            return Err(Error::BadPlan(format!("part {part} is of another plan")));
+        }
+        let length = usize::try_from(number(head, 4)).ok();
+        let split = length.and_then(|length| behind.split_at_checked(length));
+        let (chunks, listed) = split.ok_or_else(cut)?;
+        let (records, rest) = record::records(listed, number(head, 3)).ok_or_else(cut)?;
+        let entries = self.entries(part);
+        let lengths = records.iter().map(|record| record.bytes);
+        let is_sound = checksum(checksum(0, &head[..40]), listed) == number(head, 5)
+            && rest.is_empty()
+            && records.len() as u64 == entries.end - entries.start
+            && lengths.fold(0, u64::saturating_add) == chunks.len() as u64;
+        match is_sound {
+            true => Ok((part, (records, chunks))),
+            false => Err(damaged(part)),
+        }
+    }
+}
+
+fn damaged(part: u64) -> Error {
+    Error::BadPlan(format!("part {part} is damaged: compress it again"))
+}
+
+/// [`encode`] of an element type.
+type Encode<T> = fn(&Plan, u64, &[T], Progress<'_>, Put<'_>) -> Result<(), Error>;
+
+/// Called with a chunk and its bytes.
+type Put<'a> = &'a mut (dyn FnMut(Record, &[u8]) -> Result<(), Error> + Send);
+
+/// Encodes the chunks of a part.
+fn encode<T: Element>(
+    plan: &Plan,
+    part: u64,
+    values: &[T],
+    progress: Progress<'_>,
+    put: Put<'_>,
+) -> Result<(), Error> {
+    let (header, entries) = (plan.header, plan.entries(part));
+    let version = Version::best();
+    let quantizer: Quantizer<T> = header.quantizer()?;
+    match header.layout().family() {
+        Family::Blocks(layout) => {
+            let encoder = Encoder {
+                version,
+                codec: layout.codec,
+                quantizer: &quantizer,
+                grid: layout.grid,
+                field: values,
+                progress,
+            };
+            encoder.encode(entries, &mut |tasks, _| {
+                for task in tasks {
+                    put_task(task, put)?;
+                }
+                Ok(())
+            })
+        }
+        Family::Tiles(layout) => {
+            let first = start_entries(&header);
+            let numbers: Vec<u64> = (entries.start - first..entries.end - first).collect();
+            let field = Field::new(version, &layout, &quantizer, values);
+            let images = &mut |images: &[Image], _| {
+                for image in images {
+                    put(Record::of(image), &image.bytes)?;
+                }
+                Ok(())
+            };
+            plan.with_start(&layout, |prologue, known| {
+                let (counted, numbers) = (Kept::default(), Numbers::Some(&numbers));
+                field.put_chunks(prologue, known, &counted, numbers, progress, images)
+            })
+        }
+    }
+}
+
+fn put_task(task: &Task, put: Put<'_>) -> Result<(), Error> {
+    for entry in task.entries() {
+        let record = Record {
+            form: entry.form,
+            bytes: entry.bytes,
+            sum: entry.checksum,
+        };
+        let range = entry.range();
+        put(
+            record,
+            &task.bytes()[range.start as usize..range.end as usize],
+        )?;
+    }
+    Ok(())
+}

@@ -3,6 +3,7 @@
 use crate::common::cases::{each, takes_part};
 use crate::common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::container::checksum::checksum;
+use ferrosz::codec::container::header::{HEADER_BYTES, Header, MAGIC};
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
 use ferrosz::{Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Gpus, Shape};
@@ -498,48 +499,78 @@ fn damaged_plans_and_parts_are_found() {
     }
 }
 
-/// A plan whose checksum is right, but which no field has, is refused, or its parts make a sound stream.
+/// A plan whose checksums are right, but which no field has, is refused, or its parts make a sound stream.
 #[test]
 fn forged_plans_make_no_damaged_stream() {
     let field: Vec<f32> = make(Kind::ALL[1], 20_000, 1);
-    let forge = |bytes: &mut Vec<u8>| {
-        let end = bytes.len() - 8;
-        let sum = checksum(0, &bytes[..end]);
-        bytes[end..].copy_from_slice(&sum.to_le_bytes());
-    };
-    let join = |plan: &Plan| {
-        let part = |number| {
-            let mut file = Cursor::new(Vec::new());
-            plan.compress(number, &field, &mut file, &|_| {})?;
-            Ok(file.into_inner())
-        };
-        let parts: Vec<Vec<u8>> = (0..plan.parts()).map(part).collect::<Result<_, Error>>()?;
-        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        let mut file = Cursor::new(Vec::new());
-        plan.join(&parts, &mut file)?;
-        Ok::<_, Error>(file.into_inner())
-    };
     for codec in [Codec::INTERP, Codec::LORENZO_RANS, Codec::PLAIN] {
         let small = compressor(codec).extents(&[20, 25, 40]).expect("extents");
         let plan = small.plan(&field, 1).expect("a plan").to_bytes();
-        let mut joined = 0;
-        for at in 0..plan.len() - 8 {
+        let head = plan
+            .windows(MAGIC.len())
+            .position(|bytes| bytes == MAGIC)
+            .expect("a header");
+        let header = Header::read(&plan[head..]).expect("a header");
+        let headers = [
+            Header {
+                record_bytes: 16,
+                ..header
+            },
+            Header {
+                payload_bytes: 1 << 20,
+                ..header
+            },
+            Header {
+                update_bytes: 64,
+                ..header
+            },
+            Header {
+                classes: 1,
+                ..header
+            },
+            Header {
+                error_bits: 1,
+                ..header
+            },
+        ];
+        let with_header = |header: &Header| {
+            let mut forged = plan.clone();
+            forged[head..head + HEADER_BYTES].copy_from_slice(&header.to_bytes());
+            forged
+        };
+        let with_bit = |at: usize| {
             let mut forged = plan.clone();
             forged[at] ^= 1 << (at % 8);
-            forge(&mut forged);
+            forged
+        };
+        let (mut joined, flips) = (0, (0..plan.len() - 8).map(with_bit));
+        for (number, mut forged) in headers.iter().map(with_header).chain(flips).enumerate() {
+            let end = forged.len() - 8;
+            let sum = checksum(0, &forged[..end]);
+            forged[end..].copy_from_slice(&sum.to_le_bytes());
             // Of too many parts each would be empty.
             let read = Plan::read(&forged).ok().filter(|plan| plan.parts() < 5);
-            if let Some(Ok(stream)) = read.map(|plan| join(&plan)) {
+            if let Some(Ok(stream)) = read.map(|plan| joined_parts(&plan, &field)) {
                 let damages = Decompressor::new().check(&stream);
-                assert!(damages.is_ok_and(|found| found.is_empty()), "{codec} {at}");
+                let is_sound = damages.is_ok_and(|found| found.is_empty());
+                assert!(is_sound, "{codec} {number}");
                 joined += 1;
             }
         }
-        // The bits of other numbers of parts, at least.
-        assert!(
-            joined < plan.len() / 8,
-            "{codec}: {joined} of {}",
-            plan.len()
-        );
+        assert!(joined < plan.len() / 8, "{codec}: {joined}");
+        assert!(joined_parts(&Plan::read(&plan).expect("a plan"), &field).is_ok());
     }
+}
+
+fn joined_parts(plan: &Plan, field: &[f32]) -> Result<Vec<u8>, Error> {
+    let part = |number| {
+        let mut file = Cursor::new(Vec::new());
+        plan.compress(number, field, &mut file, &|_| {})?;
+        Ok(file.into_inner())
+    };
+    let parts: Vec<Vec<u8>> = (0..plan.parts()).map(part).collect::<Result<_, Error>>()?;
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    let mut file = Cursor::new(Vec::new());
+    plan.join(&parts, &mut file)?;
+    Ok(file.into_inner())
 }

@@ -215,7 +215,11 @@ impl Plan {
     /// Refuses what no field has as its plan: the stream of its parts would be damaged.
     fn check(&self) -> Result<(), Error> {
         let header = &self.header;
-        if header.record_bytes + header.payload_bytes + header.update_bytes > 0 {
+        let plain = Layout {
+            classes: 0,
+            ..header.layout()
+        };
+        if plain.header(header.dtype, header.bound, header.error_bits) != *header {
             return Err(Error::BadPlan("the plan is damaged".to_owned()));
         }
         let Family::Tiles(layout) = header.layout().family() else {

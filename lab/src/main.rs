@@ -28,7 +28,7 @@ enum Command {
     Calls(bench::calls::Flags),
     /// Measure many arrays in one call on a GPU, compared with one call after the other
     Batch(bench::batch::Flags),
-    /// Measure masks on a GPU, compared with the same field without one
+    /// Measure masks, compared with the same field without one
     Mask(bench::mask::Flags),
     /// Measure values of 16 bits on a GPU, compared with the same numbers as f32
     Short(bench::short::Flags),

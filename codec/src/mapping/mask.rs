@@ -1,6 +1,6 @@
 //! Masks: elements that belong to a *class*, such as a fill value, which is stored apart (FORMAT.md, section 23).
 //!
-//! The coded field has another value in place of such an element, which suits its predictor ([`fill`]), or a *hole*:
+//! The coded field has another value in place of such an element, which suits its predictor ([`fill`], [`shell`]), or a *hole*:
 //! [`Element::HOLE`]. An encoder predicts over holes and stores nothing for them. A decoder writes the class's value
 //! over its decoded value. So the mask is an overlay, and a decoder of the coded field does not know it.
 //!
@@ -24,6 +24,7 @@ use core::ops::Range;
 pub mod arithmetic;
 pub mod fill;
 pub mod part;
+pub mod shell;
 
 /// The most classes of a mask.
 pub const MAX_CLASSES: usize = 7;

@@ -6,11 +6,11 @@ use crate::container::table::Entry;
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::mapping::mask::Classes;
-use crate::oracle::order::Field;
+use crate::oracle::order::{Field, tile_extents};
 use crate::oracle::{Dimensions, blocks_of, dimensions_of};
 use crate::pipeline::{BlockCodec, Codec, TilePredictor};
 use crate::shape::Shape;
-use alloc::collections::BTreeSet;
+use crate::tile::TileBox;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::array::from_fn;
@@ -53,30 +53,35 @@ pub(super) fn coded_field<T: Element>(
             *value = T::HOLE;
         }
     }
-    let mut coded = filled(&levels, &known);
     if matches!(layout.codec, Codec::Tiles(codec) if codec.predictor != TilePredictor::Lorenzo) {
-        return coded;
+        return filled(&levels, &known);
     }
-    let begins = begins(layout);
-    for flat in 0..coded.len() {
-        let at = levels.position(flat);
-        let is_alone = levels
-            .around(at)
-            .iter()
-            .all(|other| !known[*other].is_finite());
-        if is_missing[flat] && is_alone && !begins.contains(&flat) {
-            coded[flat] = T::HOLE;
+    let valid = |at: &usize| !is_missing[*at] && known[*at].is_finite();
+    let mut coded = known.clone();
+    for unit in units(layout) {
+        let first = unit.iter().copied().find(valid);
+        if let (true, Some(first)) = (is_missing[unit[0]], first) {
+            coded[unit[0]] = known[first];
+        }
+    }
+    for flat in (0..coded.len()).filter(|flat| is_missing[*flat]) {
+        let around = levels.around(levels.position(flat));
+        let around: Vec<usize> = around.into_iter().filter(valid).collect();
+        if around.len() >= 2 {
+            let mean = mean(around.iter().map(|other| known[*other]));
+            coded[flat] = mean.unwrap_or(coded[flat]);
         }
     }
     coded
 }
 
-/// The first positions of the blocks or tiles of a field.
-fn begins(layout: &Layout) -> BTreeSet<usize> {
+/// The positions of the blocks or tiles of a field, each in C order.
+fn units(layout: &Layout) -> Vec<Vec<usize>> {
     match layout.codec {
         Codec::Blocks(codec) => {
-            let blocks = blocks_of(codec, layout);
-            blocks.positions().iter().map(|block| block[0]).collect()
+            let mut blocks = blocks_of(codec, layout).positions();
+            blocks.iter_mut().for_each(|block| block.sort_unstable());
+            blocks
         }
         Codec::Tiles(_) => {
             let Dimensions { slices, lengths } = dimensions_of(layout);
@@ -85,8 +90,17 @@ fn begins(layout: &Layout) -> BTreeSet<usize> {
                 slices,
                 lengths,
             };
-            let tiles = field.tiles();
-            tiles.iter().map(|tile| field.flat(tile.origin)).collect()
+            let extents = tile_extents(layout.shape);
+            let positions = |tile: &TileBox| {
+                let [depth, height, width] =
+                    from_fn(|axis| extents[axis].min(tile.left[axis].into()));
+                let [z, y, x] = tile.origin;
+                let rows = (z..z + depth).flat_map(|z| (y..y + height).map(move |y| (z, y)));
+                rows.flat_map(|(z, y)| (x..x + width).map(move |x| [z, y, x]))
+                    .map(|at| field.flat(at))
+                    .collect()
+            };
+            field.tiles().iter().map(positions).collect()
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod encode;
 pub mod fill;
 pub mod place;
 mod scratch;
+pub mod shell;
 
 use ferrosz_simt::WARP;
 

@@ -5,3 +5,4 @@ mod cells;
 pub(crate) mod conversion;
 mod fill;
 pub(crate) mod mask;
+mod shell;

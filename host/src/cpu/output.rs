@@ -10,7 +10,7 @@ pub(crate) struct Output<'a, T> {
     borrow: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: threads write only through `part`, whose contract excludes overlaps.
+// SAFETY: threads reach elements only through functions whose contracts exclude overlaps.
 unsafe impl<T: Send> Sync for Output<'_, T> {}
 
 impl<'a, T: Element> Output<'a, T> {
@@ -19,6 +19,31 @@ impl<'a, T: Element> Output<'a, T> {
             values: values.as_mut_ptr(),
             length: values.len(),
             borrow: PhantomData,
+        }
+    }
+
+    /// The element at `at`; 0 if the output ends before it.
+    ///
+    /// # Safety
+    ///
+    /// No part with this element lives, and no other thread sets it at the same time.
+    pub(crate) unsafe fn get(&self, at: usize) -> T {
+        match at < self.length {
+            // SAFETY: within the borrowed slice; nothing changes it now.
+            true => unsafe { self.values.add(at).read() },
+            false => T::ZERO,
+        }
+    }
+
+    /// Sets the element at `at`, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// No part with this element lives, and no other thread gets or sets it at the same time.
+    pub(crate) unsafe fn set(&self, at: usize, value: T) {
+        if at < self.length {
+            // SAFETY: within the borrowed slice; nothing else reads or changes it now.
+            unsafe { self.values.add(at).write(value) };
         }
     }
 

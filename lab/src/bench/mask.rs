@@ -1,12 +1,14 @@
-//! `ferrosz-lab mask`: the time of a mask on a GPU, beside the same field without one.
+//! `ferrosz-lab mask`: the time of a mask, beside the same field without one.
 
-use super::device_call::{Buffers, open};
+use super::device_call::{Buffers, Measured, open};
 use super::synthetic::Kind;
+use super::times::sample;
 use clap::Args;
-use ferrosz::{Bound, Codec, Compressor, Device, Fill, Shape};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Fill, Shape};
 use ferrosz_cli::common::Common;
 use ferrosz_cli::failure::Failure;
 use ferrosz_cli::output;
+use std::time::Instant;
 
 /// The value of missing elements.
 const FILL: f32 = 1e20;
@@ -18,7 +20,14 @@ const SHARE: f64 = 0.3;
 const BOUND: f64 = 1e-3;
 
 /// The codecs that are measured.
-const CODECS: [Codec; 3] = [Codec::PLAIN, Codec::LORENZO, Codec::INTERP];
+const CODECS: [Codec; 6] = [
+    Codec::PLAIN,
+    Codec::OUTLIER,
+    Codec::LORENZO,
+    Codec::LORENZO_RANS,
+    Codec::INTERP,
+    Codec::STENCIL,
+];
 
 /// `ferrosz-lab mask`.
 #[derive(Debug, Args)]
@@ -73,17 +82,26 @@ impl Missing {
     }
 }
 
-/// Measures codecs and masks on a GPU, and prints a table. Every stream and every value is compared with those of the
-/// CPU.
+/// Measures codecs and masks on a GPU, or with `--device cpu` on the CPU, and prints a table. Every stream and every value is
+/// compared with those of the CPU.
 ///
 /// # Errors
 ///
 /// If there is no GPU, or a result is wrong.
 pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    let (gpu, stream) = open(common.device)?;
+    let gpu = match common.device {
+        Device::Cpu => None,
+        device => Some(open(device)?),
+    };
     let edge = flags.edge as usize;
     let smooth = Kind::Waves.cube(edge);
-    let head = "GB/s of the field, medians; us: of a call";
+    let head = match &gpu {
+        Some(_) => "GB/s of the field, medians; us: of a call".to_owned(),
+        None => format!(
+            "CPU, {} threads: GB/s of the field, medians; ns: of a value",
+            rayon::current_num_threads()
+        ),
+    };
     output::print(&format!("{head}\n{HEADING}\n"))?;
     for missing in Missing::ALL {
         let mut field = smooth.clone();
@@ -103,12 +121,21 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
                     compressor.fill(Fill::Bits(u64::from(FILL.to_bits())))?
                 }
             };
-            let row = Buffers::new(&gpu, &stream, &compressor, &field, flags.repeat)?.measure()?;
+            let (per, row) = match &gpu {
+                Some((gpu, stream)) => {
+                    let mut buffers = Buffers::new(gpu, stream, &compressor, &field, flags.repeat)?;
+                    (1e6, buffers.measure()?)
+                }
+                None => (
+                    1e9 / field.len() as f64,
+                    on_cpu(&compressor, &field, flags.repeat)?,
+                ),
+            };
             let bytes = size_of_val(&field[..]) as u64;
-            let [compress_us, decompress_us] =
-                [row.compress, row.decompress].map(|times| times.microseconds()[1]);
+            let [compress, decompress] =
+                [row.compress, row.decompress].map(|times| times.median * per);
             output::print(&format!(
-                "| {} | {codec} | {:.2} | {:.0} | {compress_us:.0} | {:.0} | {decompress_us:.0} |\n",
+                "| {} | {codec} | {:.2} | {:.3} | {compress:.1} | {:.3} | {decompress:.1} |\n",
                 missing.name(),
                 bytes as f64 / row.stream_bytes as f64,
                 row.compress.rate(bytes),
@@ -119,8 +146,31 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Times of calls on host memory.
+fn on_cpu(compressor: &Compressor, field: &[f32], repeat: u32) -> Result<Measured, Failure> {
+    let mut out = vec![0f32; field.len()];
+    let mut stream = Vec::new();
+    let compress = sample(1, repeat, || {
+        let start = Instant::now();
+        stream = compressor.compress(field)?;
+        Ok::<_, ferrosz::Error>(start.elapsed().as_secs_f64())
+    })?;
+    let decompress = sample(1, repeat, || {
+        let start = Instant::now();
+        Decompressor::new()
+            .device(Device::Cpu)
+            .decompress_into(&stream, &mut out)?;
+        Ok::<_, ferrosz::Error>(start.elapsed().as_secs_f64())
+    })?;
+    Ok(Measured {
+        stream_bytes: stream.len() as u64,
+        compress,
+        decompress,
+    })
+}
+
 const HEADING: &str = "\
-| missing | codec | ratio | compress | us | decompress | us |
+| missing | codec | ratio | compress | us, ns | decompress | us, ns |
 | --- | --- | --- | --- | --- | --- | --- |";
 
 #[cfg(test)]

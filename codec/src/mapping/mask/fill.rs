@@ -1,26 +1,56 @@
-//! Values in place of missing elements, so that predictors find a smooth field (FORMAT.md, section 22).
+//! Values in place of all missing elements, so that interpolation finds a smooth field (FORMAT.md, section 23).
 //!
 //! The field is reduced level by level to half its extents: a cell has the mean of the finite values in it (*pull*).
 //! Then each level gets values from the coarser one in its holes, by linear interpolation (*push*), and is smoothed:
 //! a hole takes the mean of its neighbours (*sweep*). After Gortler et al., "The Lumigraph" (SIGGRAPH'96).
 //!
-//! Interpolation codes the filled field. Other predictors predict from codes and cost nothing over *deep* holes, which
-//! have no finite neighbour: there the holes remain, except at the positions that a block or a tile begins with.
+//! Other predictors need fewer values: see [`shell`](super::shell).
 //!
 //! Each function is for one cell, so that cells can be computed in any order. Sums are in the order of the cells.
 
 use crate::container::grid::Grid;
-use crate::container::layout::{Family, Layout};
 use crate::divide::divide;
 use crate::element::Element;
-use crate::shape::Shape;
-use crate::tile;
 
 /// Sweeps over the holes of a level, each over the cells of even and then of odd coordinate sums.
 pub const SWEEPS: u32 = 2;
 
 /// The most levels of a field: each but the last halves an extent of up to 2^64.
 pub const MAX_LEVELS: usize = 65;
+
+/// The mean of finite values.
+#[derive(Debug, Clone, Copy)]
+pub struct Mean<T> {
+    sum: T,
+    count: u32,
+}
+
+impl<T: Element> Mean<T> {
+    /// That of no values.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self {
+            sum: T::ZERO,
+            count: 0,
+        }
+    }
+
+    /// Takes another value, if it is finite.
+    #[inline(always)]
+    pub fn see(&mut self, value: T) {
+        if value.is_finite() {
+            self.sum = self.sum + value;
+            self.count += 1;
+        }
+    }
+
+    /// The mean; none if it is of fewer than `least` values, or not finite.
+    #[inline(always)]
+    pub fn of_at_least(&self, least: u32) -> Option<T> {
+        let mean = self.sum / T::from_i32(self.count as i32);
+        (self.count >= least && mean.is_finite()).then_some(mean)
+    }
+}
 
 /// The cells of a level, in the dimensions of the codec's blocks or tiles. Slices lie one behind the other along z.
 #[repr(C)]
@@ -81,8 +111,9 @@ impl Level {
         [z, y, x]
     }
 
+    /// Whether a dimension is that of neighbours, and is halved.
     #[inline(always)]
-    const fn is_halved(&self, axis: usize) -> bool {
+    pub const fn is_halved(&self, axis: usize) -> bool {
         axis as u32 >= self.first
     }
 
@@ -94,7 +125,7 @@ impl Level {
             true => 2 * [z, y, x][axis] + step,
             false => [z, y, x][axis],
         };
-        let (mut sum, mut count) = (T::ZERO, 0);
+        let mut mean = Mean::new();
         for number in 0..8u64 {
             let steps = [number >> 2 & 1, number >> 1 & 1, number & 1];
             let at: [u64; 3] = core::array::from_fn(|axis| of_axis(axis, steps[axis]));
@@ -102,15 +133,10 @@ impl Level {
                 at[axis] < self.lengths[axis] && (steps[axis] == 0 || self.is_halved(axis))
             });
             if exists {
-                let value = value(self.flat(at));
-                if value.is_finite() {
-                    sum = sum + value;
-                    count += 1;
-                }
+                mean.see(value(self.flat(at)));
             }
         }
-        let mean = sum / T::from_i32(count);
-        if mean.is_finite() { mean } else { T::HOLE }
+        mean.of_at_least(1).unwrap_or(T::HOLE)
     }
 
     /// The value of a cell of this level from the values of the coarser one; 0 if it is not finite.
@@ -146,19 +172,17 @@ impl Level {
         if sum.is_finite() { sum } else { T::ZERO }
     }
 
-    /// The mean of the finite neighbours of a cell; none if it is not finite.
+    /// The mean of the finite neighbours of a cell; none if they are fewer than `least`, or it is not finite.
     #[inline(always)]
-    pub fn sweep<T: Element>(&self, at: [u64; 3], value: impl Fn(u64) -> T) -> Option<T> {
-        let (mut sum, mut count) = (T::ZERO, 0);
-        self.for_neighbours(at, |cell| {
-            let value = value(cell);
-            if value.is_finite() {
-                sum = sum + value;
-                count += 1;
-            }
-        });
-        let mean = sum / T::from_i32(count);
-        mean.is_finite().then_some(mean)
+    pub fn mean<T: Element>(
+        &self,
+        at: [u64; 3],
+        least: u32,
+        value: impl Fn(u64) -> T,
+    ) -> Option<T> {
+        let mut mean = Mean::new();
+        self.for_neighbours(at, |cell| mean.see(value(cell)));
+        mean.of_at_least(least)
     }
 
     /// Whether a sweep takes a cell in the turn of this colour, 0 or 1.
@@ -170,7 +194,7 @@ impl Level {
     /// Calls `take` with the neighbours of a cell in each dimension that is halved, slowest first, the one before it
     /// first.
     #[inline(always)]
-    pub fn for_neighbours(&self, at: [u64; 3], mut take: impl FnMut(u64)) {
+    fn for_neighbours(&self, at: [u64; 3], mut take: impl FnMut(u64)) {
         // One call: a GPU's compiler inlines no closure that is called at several places.
         for number in 0..6 {
             let (axis, is_before) = (number / 2, number % 2 == 0);
@@ -186,65 +210,5 @@ impl Level {
                 take(self.flat(other));
             }
         }
-    }
-}
-
-/// The positions at which a codec needs a value, though they are missing.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Begins {
-    /// Of the chunks.
-    tile: [u32; 3],
-    /// Of the blocks or tiles in them.
-    unit: [u32; 3],
-    /// Not 0 if all positions need a value.
-    all: u32,
-    /// The extent of a slice along z: chunks and tiles begin anew in each slice.
-    depth: u64,
-}
-
-impl Begins {
-    /// Those of the codec of a layout.
-    pub fn of(layout: &Layout) -> Self {
-        let grid = layout.grid();
-        match layout.family() {
-            Family::Blocks(layout) => Self::of_blocks(&layout.grid),
-            Family::Tiles(layout) => {
-                let extents = tile::extents(layout.shape());
-                Self {
-                    tile: extents.map(u32::ilog2),
-                    unit: extents,
-                    all: u32::from(layout.coarse.is_some()),
-                    depth: grid.slice_lengths()[0].max(1),
-                }
-            }
-        }
-    }
-
-    /// Those of blocks in a grid.
-    pub fn of_blocks(grid: &Grid) -> Self {
-        let shape: Shape = grid.shape();
-        Self {
-            tile: grid.tile(),
-            unit: shape.extents(),
-            all: 0,
-            depth: grid.slice_lengths()[0].max(1),
-        }
-    }
-
-    /// Whether all positions need a value.
-    pub const fn are_all(&self) -> bool {
-        self.all != 0
-    }
-
-    /// Whether the position needs a value.
-    #[inline(always)]
-    pub fn has(&self, at: [u64; 3]) -> bool {
-        let at = [divide(at[0], self.depth).1, at[1], at[2]];
-        let is_first = |axis: usize| {
-            let in_tile = at[axis] as u32 & ((1 << self.tile[axis]) - 1);
-            in_tile.is_multiple_of(self.unit[axis])
-        };
-        self.all != 0 || (0..3).all(is_first)
     }
 }

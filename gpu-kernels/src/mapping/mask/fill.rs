@@ -11,7 +11,7 @@ use crate::PACKAGE;
 use crate::primitives::element::{load_element, store_element};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::mapping::mask::fill::{Begins, Level};
+use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_codec::mapping::mask::part::WORD;
 use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
@@ -33,19 +33,19 @@ pub struct Cells {
 }
 
 /// The warps that do a step together, and how they read what earlier steps have written.
-trait Team {
+pub(super) trait Team {
     /// The number of this thread's warp among them.
     fn warp<T: Thread>(t: T) -> u64;
     /// How many they are.
     fn warps<T: Thread>(t: T) -> u64;
     /// The value of a cell.
     fn value<T: Thread, E: Element>(t: T, cells: &Cells, cell: u64) -> E;
-    /// A word of the holes.
-    fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32;
+    /// Calls `with` with each word of holes of this warp's share, and its number. For a whole warp.
+    fn for_words<T: Thread>(t: T, cells: &Cells, with: impl Fn(u64, u32));
 }
 
 /// All warps of a launch, which does one step.
-struct Launch;
+pub(super) struct Launch;
 
 impl Team for Launch {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
@@ -63,16 +63,31 @@ impl Team for Launch {
         load_element(t, cells.values, cell)
     }
 
+    /// Words without holes are many, so that a warp looks at as many as it has lanes.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32 {
-        t.load(cells.holes, word)
+    fn for_words<T: Thread>(t: T, cells: &Cells, with: impl Fn(u64, u32)) {
+        let mut first = Self::warp(t) * u64::from(WARP);
+        while first < cells.words() {
+            let word = first + u64::from(t.lane());
+            let own = match word < cells.words() {
+                true => t.load(cells.holes, word),
+                false => 0,
+            };
+            let mut rest = t.ballot(own != 0);
+            while rest != 0 {
+                let lane = rest.trailing_zeros();
+                rest &= rest - 1;
+                with(first + u64::from(lane), t.shuffle(own, lane));
+            }
+            first += Self::warps(t) * u64::from(WARP);
+        }
     }
 }
 
 impl Cells {
     /// Whether there are holes, by an earlier launch.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn has_holes<T: Thread>(&self, t: T) -> bool {
+    pub(super) fn has_holes<T: Thread>(&self, t: T) -> bool {
         t.load_u64(self.count, 0) > 0
     }
 
@@ -85,14 +100,12 @@ impl Cells {
     /// Calls `with` with each hole of this thread's share, and its position.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn for_holes<T: Thread, M: Team>(&self, t: T, with: impl Fn(u64, [u64; 3])) {
-        let mut word = M::warp(t);
-        while word < self.words() {
-            if M::holes(t, self, word) >> t.lane() & 1 == 1 {
+        M::for_words(t, self, |word, holes| {
+            if holes >> t.lane() & 1 == 1 {
                 let cell = word * u64::from(WORD) + u64::from(t.lane());
                 with(cell, self.level.position(cell));
             }
-            word += M::warps(t);
-        }
+        });
     }
 
     /// Computes these cells from those of the finer level, and finds the holes. Returns how many this warp has found.
@@ -150,7 +163,7 @@ impl Cells {
     fn sweep<T: Thread, E: Element, M: Team>(&self, t: T, colour: u32) {
         self.for_holes::<T, M>(t, |cell, at| {
             if Level::has_colour(at, colour) {
-                let mean: Option<E> = self.level.sweep(at, |from| M::value(t, self, from));
+                let mean: Option<E> = self.level.mean(at, 1, |from| M::value(t, self, from));
                 if let Some(mean) = mean {
                     store_element(t, self.values, cell, mean);
                 }
@@ -159,7 +172,10 @@ impl Cells {
     }
 }
 
-/// Finds the holes of a field of `E`, and which of them are deep. Launched with any number of blocks.
+/// Words of holes that a warp finds at once.
+const IN_FLIGHT: usize = 8;
+
+/// Finds the holes of a field of `E`. Launched with any number of blocks.
 pub struct FindHoles<E>(PhantomData<E>);
 
 /// Parameters of [`FindHoles`].
@@ -170,10 +186,6 @@ pub struct FindHolesParams {
     pub cells: Cells,
     /// A number above 0 if there are holes.
     pub any_holes: View<u64>,
-    /// The output: a bit for each cell that is a deep hole. Empty if that is not asked for.
-    pub deep: View<u32>,
-    /// The positions that need a value.
-    pub begins: Begins,
 }
 
 impl<E: Element> Kernel for FindHoles<E> {
@@ -192,34 +204,27 @@ impl<E: Element> Kernel for FindHoles<E> {
         }
         let cells = &params.cells;
         let mut count = 0;
-        let mut word = Launch::warp(t);
-        while word < cells.words() {
-            let cell = word * u64::from(WORD) + u64::from(t.lane());
-            let is_inside = cell < cells.level.cells();
-            let is_hole = is_inside && Launch::value::<T, E>(t, cells, cell).is_hole();
-            count += cells.set_holes(t, word, is_hole);
-            if !params.deep.is_empty() {
-                let deep = t.ballot(is_hole && Self::is_deep(t, params, cell));
-                if t.lane() == 0 {
-                    t.store(params.deep, word, deep);
+        let mut first = Launch::warp(t) * IN_FLIGHT as u64;
+        while first < cells.words() {
+            let holes: [bool; IN_FLIGHT] = core::array::from_fn(|i| {
+                let cell = (first + i as u64) * u64::from(WORD) + u64::from(t.lane());
+                cell < cells.level.cells() && Launch::value::<T, E>(t, cells, cell).is_hole()
+            });
+            let mut own = 0;
+            for (i, is_hole) in holes.iter().enumerate() {
+                let word = t.ballot(*is_hole);
+                count += word.count_ones();
+                if t.lane() == i as u32 {
+                    own = word;
                 }
             }
-            word += Launch::warps(t);
+            let word = first + u64::from(t.lane());
+            if t.lane() < IN_FLIGHT as u32 && word < cells.words() {
+                t.store(cells.holes, word, own);
+            }
+            first += Launch::warps(t) * IN_FLIGHT as u64;
         }
         cells.add_count(t, count);
-    }
-}
-
-impl<E: Element> FindHoles<E> {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn is_deep<T: Thread>(t: T, params: &FindHolesParams, cell: u64) -> bool {
-        let cells = &params.cells;
-        let at = cells.level.position(cell);
-        let mut is_deep = !params.begins.has(at);
-        cells.level.for_neighbours(at, |other| {
-            is_deep &= !Launch::value::<T, E>(t, cells, other).is_finite();
-        });
-        is_deep
     }
 }
 
@@ -303,37 +308,6 @@ impl<E: Element> Kernel for Sweep<E> {
         let cells = &params.cells;
         if cells.has_holes(t) {
             cells.sweep::<T, E, Launch>(t, params.colour);
-        }
-    }
-}
-
-/// Makes the deep holes of a field of `E` holes again. Launched with any number of blocks.
-pub struct Reopen<E>(PhantomData<E>);
-
-/// Parameters of [`Reopen`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ReopenParams {
-    /// The field, with the bits of the deep holes.
-    pub cells: Cells,
-}
-
-impl<E: Element> Kernel for Reopen<E> {
-    type Params = ReopenParams;
-    const NAME: &'static str =
-        const { &Name::of(&["ferrosz_mask_reopen", E::DTYPE.name()]) }.as_str();
-    const PACKAGE: Package = PACKAGE;
-    const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 0;
-    const RESIDENT_BLOCKS: u32 = 0;
-
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run<T: Thread>(t: T, params: &ReopenParams) {
-        let cells = &params.cells;
-        if cells.has_holes(t) {
-            cells.for_holes::<T, Launch>(t, |cell, _| {
-                store_element(t, cells.values, cell, E::HOLE);
-            });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Masks: the coded field with holes, the chunks of the mask, and the overlay of its classes.
 
-use crate::cpu::mapping::fill;
+use crate::cpu::mapping::{fill, shell};
 use crate::cpu::output::Output;
 use crate::error::Error;
 use crate::parallel;
@@ -16,10 +16,11 @@ use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::mask::arithmetic::{Decoder, Encoder, Model};
-use ferrosz_codec::mapping::mask::fill::{Begins, Level};
+use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_codec::mapping::mask::part::{
     MODELS, PartBox, PartCoder, WORD, class_bit, class_of, code_part,
 };
+use ferrosz_codec::mapping::mask::shell::Units;
 use ferrosz_codec::mapping::mask::{
     CHUNK_PARTS, Classes, HEADS_BYTES, MaskLayout, PartForm, read_heads,
 };
@@ -29,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Elements of a task that copies a field.
-const COPY: usize = 1 << 16;
+const COPY: usize = 1 << 12;
 
 /// Puts values in place of holes where the codec of a layout needs them: what is coded.
 ///
@@ -42,7 +43,10 @@ pub(crate) fn fill_field<T: Element>(
     holes: &mut [T],
 ) -> Result<(), Error> {
     let level = Level::of_field(&layout.grid());
-    fill::fill_field(copies, &level, &Begins::of(layout), holes)
+    match Units::of(layout) {
+        Some(units) => shell::fill_shell(copies, &level, &units, holes),
+        None => fill::fill(copies, &level, holes),
+    }
 }
 
 /// As [`fill_field`], for a chunk of blocks as a field of its own.
@@ -51,8 +55,8 @@ pub(crate) fn fill_field<T: Element>(
 ///
 /// [`Error::OutOfMemory`].
 pub(crate) fn fill_chunk<T: Element>(grid: &Grid, holes: &mut [T]) -> Result<(), Error> {
-    let (level, begins) = (Level::of_field(grid), Begins::of_blocks(grid));
-    fill::fill_field(Copies::InMemory, &level, &begins, holes)
+    let (level, units) = (Level::of_field(grid), Units::of_blocks(grid));
+    shell::fill_shell(Copies::InMemory, &level, &units, holes)
 }
 
 /// The coded field with a hole in place of each fill value; none if it is the field.
@@ -72,7 +76,15 @@ pub(crate) fn coded_values<T: Element>(
     let copies = coded.chunks_mut(COPY).zip(values.chunks(COPY));
     parallel::each(copies, |(coded, values)| {
         for (coded, value) in coded.iter_mut().zip(values) {
-            (*coded, _) = mapping.to_coded(*value);
+            *coded = mapping.coded(*value, false);
+        }
+        // One fill value after the other: most fields have few.
+        for fill in mapping.classes.fills() {
+            for (coded, value) in coded.iter_mut().zip(values) {
+                if value.to_bits64() == *fill {
+                    *coded = T::HOLE;
+                }
+            }
         }
     });
     Ok(Some(coded))
@@ -151,12 +163,7 @@ pub(crate) fn part_bytes<T: Element>(
     values: &[T],
 ) -> u64 {
     let mut planes = Planes::new(mask, PartBox::new(part));
-    for (element, value) in (0..).zip(values) {
-        match classes.of(*value) {
-            0 => {}
-            class => planes.set(element, class),
-        }
-    }
+    planes.set_row(classes, 0, values);
     let mut image = Vec::new();
     encode_part(mask, planes, &mut image);
     image.len() as u64
@@ -214,6 +221,30 @@ impl Planes {
         self.words[..words].iter().all(|word| *word == 0)
     }
 
+    /// Sets the classes of the elements from this one on, which have none so far.
+    fn set_row<T: Element>(&mut self, classes: &Classes, first: u32, values: &[T]) {
+        for (run, values) in values.chunks(WORD as usize).enumerate() {
+            let mut members = 0u32;
+            // One class after the other: most fields have few, and few elements belong to one.
+            for fill in classes.fills() {
+                for (bit, value) in values.iter().enumerate() {
+                    members |= u32::from(value.to_bits64() == *fill) << bit;
+                }
+            }
+            if classes.has_signs() {
+                for (bit, value) in values.iter().enumerate() {
+                    members |= u32::from(classes.has_sign(*value)) << bit;
+                }
+            }
+            while members != 0 {
+                let bit = members.trailing_zeros();
+                members &= members - 1;
+                let element = first + run as u32 * WORD + bit;
+                self.set(element, classes.of(values[bit as usize]));
+            }
+        }
+    }
+
     /// Sets the class of an element, counted from 1, or 0.
     fn set(&mut self, element: u32, class: u32) {
         let (word, bit) = (element / WORD, element % WORD);
@@ -242,12 +273,7 @@ fn planes_of<T: Element>(
     let mut planes = Planes::new(mask, PartBox::new(part));
     for (elements, row) in rows(part) {
         let at = mask.grid.flat(row) as usize;
-        for (element, value) in elements.zip(&values[at..at + part.extents[2] as usize]) {
-            match classes.of(*value) {
-                0 => {}
-                class => planes.set(element, class),
-            }
-        }
+        planes.set_row(classes, elements.start, &values[at..at + elements.len()]);
     }
     planes
 }

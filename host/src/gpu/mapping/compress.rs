@@ -19,7 +19,6 @@ use ferrosz_codec::container::header::{Header, to_words};
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::mapping::close::Reach;
 use ferrosz_codec::mapping::conversion::Conversion;
-use ferrosz_codec::mapping::mask::fill::Begins;
 use ferrosz_codec::mapping::mask::{MAX_CLASSES, MaskLayout};
 use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::quantize::field::Quantizer;
@@ -93,7 +92,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     }
     enqueue_coded::<T, E>(executor, call, &workspace, &job)?;
     if let Some(memory) = workspace.mask.as_ref().filter(|_| call.mapping.has_holes()) {
-        enqueue_fill::<T, E>(executor, memory, &Begins::of(&job.layout))?;
+        enqueue_fill::<T, E>(executor, memory)?;
     }
     blocks::enqueue_compress::<T, E>(executor, &job)?;
     if let Some(memory) = &workspace.mask {

@@ -1,40 +1,39 @@
-//! Values in place of holes: the launches for each level.
+//! Values in place of holes: the launches.
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::mapping::tasks;
 use crate::gpu::mapping::workspace::MaskMemory;
 use ferrosz_codec::Element;
-use ferrosz_codec::mapping::mask::fill::{Begins, Level, SWEEPS};
+use ferrosz_codec::mapping::mask::fill::{Level, SWEEPS};
 use ferrosz_gpu_kernels::mapping::mask::fill::coarse::{FillCoarse, FillCoarseParams};
 use ferrosz_gpu_kernels::mapping::mask::fill::{
-    Cells, FindHoles, FindHolesParams, LevelsParams, Pull, Push, Reopen, ReopenParams, Sweep,
-    SweepParams, THREADS,
+    Cells, FindHoles, FindHolesParams, LevelsParams, Pull, Push, Sweep, SweepParams, THREADS,
 };
-use ferrosz_simt::View;
+use ferrosz_gpu_kernels::mapping::mask::shell::{FillShell, FillShellParams};
 
-/// Enqueues the filling of the holes of the field of the first level, but for deep holes at positions that do not need
-/// a value. The counts of the levels must be 0.
+/// Enqueues the filling of the holes of the field of the first level: as the codec of these units needs it, or all. The counts
+/// of the levels must be 0.
 pub(super) fn enqueue_fill<T: Element, E: Executor>(
     executor: &E,
     memory: &MaskMemory,
-    begins: &Begins,
 ) -> Result<(), Error> {
     let levels = &memory.levels;
-    let has_deep = !begins.are_all();
     let [field, coarser @ ..] = &levels[..] else {
         return Ok(());
     };
     let params = FindHolesParams {
         cells: *field,
         any_holes: memory.any_holes,
-        deep: match has_deep {
-            true => memory.deep,
-            false => View::empty(),
-        },
-        begins: *begins,
     };
     executor.launch_over::<FindHoles<T>>(tasks_of(field), &params)?;
+    if let Some(units) = memory.units {
+        let params = FillShellParams {
+            cells: *field,
+            units,
+        };
+        return executor.launch_over::<FillShell<T>>(tasks_of(field), &params);
+    }
     for (finer, coarser) in levels.iter().zip(coarser) {
         let params = LevelsParams {
             finer: *finer,
@@ -72,13 +71,6 @@ pub(super) fn enqueue_fill<T: Element, E: Executor>(
             };
             executor.launch_over::<Sweep<T>>(tasks_of(cells), &params)?;
         }
-    }
-    if has_deep {
-        let cells = Cells {
-            holes: memory.deep,
-            ..*field
-        };
-        executor.launch_over::<Reopen<T>>(tasks_of(&cells), &ReopenParams { cells })?;
     }
     Ok(())
 }

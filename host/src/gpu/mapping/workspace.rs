@@ -7,6 +7,7 @@ use crate::stream_layout::StreamLayout;
 use ferrosz_codec::Dtype;
 use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Level;
+use ferrosz_codec::mapping::mask::shell::Units;
 use ferrosz_gpu_kernels::mapping::conversion::SET_WORDS;
 use ferrosz_gpu_kernels::mapping::mask::fill::Cells;
 use ferrosz_gpu_kernels::mapping::mask::fill::coarse::{self, CoarseLevels};
@@ -58,8 +59,8 @@ pub(super) struct MaskMemory {
     pub(super) levels: Vec<Cells>,
     /// The coarse ones.
     pub(super) coarse: Option<CoarseLevels>,
-    /// A bit for each cell of the field.
-    pub(super) deep: View<u32>,
+    /// The blocks or tiles of a codec for which some elements get values; none if all do.
+    pub(super) units: Option<Units>,
 }
 
 impl Workspace {
@@ -114,8 +115,11 @@ impl MaskMemory {
     ) -> Self {
         let parts = mask.grid.chunk_count();
         let mut levels = vec![Level::of_field(&layout.layout.grid())];
+        let units = Units::of(&layout.layout);
         let mut coarse = None;
-        while let Some(coarser) = levels.last().and_then(Level::coarser) {
+        while units.is_none()
+            && let Some(coarser) = levels.last().and_then(Level::coarser)
+        {
             if coarser.cells() <= coarse::MOST_CELLS {
                 coarse = Some(coarser);
                 break;
@@ -140,7 +144,6 @@ impl MaskMemory {
         planes.words = sections.words(words);
         let coded = sections.words(words);
         let of_parts = sections.words(parts);
-        let deep = sections.words(bit_words(&levels[0]));
         let levels = (0..).zip(levels).map(|(number, level)| Cells {
             level,
             values: match number {
@@ -160,7 +163,7 @@ impl MaskMemory {
             parts: of_parts,
             levels: levels.collect(),
             coarse,
-            deep,
+            units,
         }
     }
 }

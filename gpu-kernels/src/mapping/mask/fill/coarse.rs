@@ -116,8 +116,12 @@ impl Team for Block {
     }
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn holes<T: Thread>(t: T, cells: &Cells, word: u64) -> u32 {
-        t.load_own(cells.holes, word)
+    fn for_words<T: Thread>(t: T, cells: &Cells, with: impl Fn(u64, u32)) {
+        let mut word = Self::warp(t);
+        while word < cells.words() {
+            with(word, t.load_own(cells.holes, word));
+            word += Self::warps(t);
+        }
     }
 }
 

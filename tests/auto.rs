@@ -362,3 +362,51 @@ fn what_is_still_to_be_chosen_says_so() {
         Err(ferrosz::Error::ExtentsMismatch { .. })
     ));
 }
+
+/// What a preset chose, by name: the same stream.
+#[test]
+fn what_a_preset_chose_can_be_named() {
+    let mut long = 0;
+    for (number, field) in FIELDS.into_iter().enumerate() {
+        for lengths in [[48u64, 70, 90], [1, 300, 400], [1, 1, 50_000]] {
+            let values = make(field, lengths, number as u64);
+            for preset in Preset::ALL {
+                let bound = Bound::range(1e-2).expect("a bound");
+                let preset = Compressor::new(preset, bound)
+                    .extents(&lengths)
+                    .expect("extents");
+                let stream = preset.compress(&values).expect("compresses");
+                let info = ferrosz::info(&stream).expect("a stream");
+                let mut named = Compressor::new(info.codec, bound)
+                    .extents(&lengths)
+                    .expect("extents");
+                named = named.axes(info.axes).with_rank(info.rank).expect("a rank");
+                if let Some(tiles) = info.chunk_tiles {
+                    named = named.with_chunk_tiles(tiles).expect("a length");
+                    long += u32::from(tiles > 4);
+                }
+                for (keeps, keep) in [
+                    (
+                        info.keeps_signs,
+                        Compressor::keep_signs as fn(Compressor) -> Compressor,
+                    ),
+                    (info.keeps_zeros, Compressor::keep_zeros),
+                ] {
+                    named = if keeps { keep(named) } else { named };
+                }
+                let found = named.compress(&values).expect("compresses");
+                assert!(found == stream, "{} {lengths:?} {}", field.0, info.codec);
+            }
+        }
+    }
+    assert!(long > 0, "no chunk had more than four tiles");
+    let compressor = Compressor::new(Codec::LORENZO_RANS, Bound::default());
+    let text = compressor
+        .with_chunk_tiles(5)
+        .expect_err("no such length")
+        .to_string();
+    assert_eq!(
+        text,
+        "chunks of 5 tiles do not exist: they have 4, 16 or 64"
+    );
+}

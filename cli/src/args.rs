@@ -159,6 +159,9 @@ pub struct Compress {
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
+    /// Tiles of a chunk of a codec of tiles: 4, 16 or 64; a preset chooses them
+    #[arg(long, value_name = "N")]
+    pub chunk_tiles: Option<u32>,
     /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<Axes>,

@@ -127,9 +127,13 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
     if let Some(axes) = args.axes {
         compressor = compressor.axes(axes);
     }
-    match args.rank {
-        Some(rank) => (compressor.with_rank(rank))
-            .map_err(|error| Failure::usage(format_args!("--rank: {error}"))),
+    if let Some(rank) = args.rank {
+        let with_rank = compressor.with_rank(rank);
+        compressor = with_rank.map_err(|error| Failure::usage(format_args!("--rank: {error}")))?;
+    }
+    match args.chunk_tiles {
+        Some(tiles) => (compressor.with_chunk_tiles(tiles))
+            .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}"))),
         None => Ok(compressor),
     }
 }

@@ -406,3 +406,29 @@ fn arrays_without_values_or_with_one_come_back() {
         assert_eq!(shape("out.npy"), shape(&format!("{name}.npy")));
     }
 }
+
+#[test]
+fn what_a_preset_chose_can_be_named() {
+    let place = Place::new();
+    let values = (0..40 * 100 * 120).map(|i| (i as f32 * 1e-5).sin());
+    let mut array = npy_header("<f4", "False", "(40, 100, 120)");
+    array.extend(values.flat_map(f32::to_le_bytes));
+    place.put("in.npy", &array);
+    place.succeed("compress in.npy a.fsz --abs 1e-3 --small");
+    let info = place.json("info a.fsz --json");
+    let flags = ["codec", "rank", "axes", "chunk_tiles"].map(|name| {
+        let value = info[name].to_string();
+        format!("--{} {}", name.replace('_', "-"), value.trim_matches('"'))
+    });
+    place.succeed(&format!(
+        "compress in.npy b.fsz --abs 1e-3 {}",
+        flags.join(" ")
+    ));
+    assert!(place.get("a.fsz") == place.get("b.fsz"), "{flags:?}");
+    assert_eq!(info["chunk_tiles"], 64, "the test is of long chunks");
+    place.fail(
+        2,
+        "compress in.npy c.fsz --abs 1 --chunk-tiles 5",
+        &["--chunk-tiles", "4, 16 or 64"],
+    );
+}

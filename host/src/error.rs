@@ -167,6 +167,9 @@ pub enum Error {
     /// No shape of blocks has so many dimensions.
     #[error("rank {0} does not exist: blocks and tiles have rank 1, 2 or 3")]
     BadRank(u8),
+    /// No chunk has so many tiles.
+    #[error("chunks of {0} tiles do not exist: they have 4, 16 or 64")]
+    BadChunkTiles(u32),
     /// The codec has no blocks of this shape.
     #[error("codec {codec} has no blocks of rank {rank}, only of rank {}", only_rank(*.codec))]
     RankOfCodec {

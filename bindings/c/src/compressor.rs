@@ -184,6 +184,18 @@ pub unsafe extern "C" fn ferrosz_compressor_set_rank(
     })
 }
 
+/// Sets the tiles of a chunk of a codec of tiles: 4, 16 or 64. Without it a codec has 4, or a preset chooses them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_chunk_tiles(
+    compressor: *mut Compressor,
+    tiles: u32,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.with_chunk_tiles(tiles)?)
+    })
+}
+
 /// Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
 /// "cuda:all" or "cuda:0,1" for several GPUs.
 #[unsafe(no_mangle)]

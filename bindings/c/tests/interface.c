@@ -165,6 +165,7 @@ static void round_trip(const char *codec, ferrosz_type type, ferrosz_bound_mode 
     CHECK(ferrosz_info_bound_mode(info) == mode && ferrosz_info_bound(info) == bound);
     CHECK(ferrosz_info_stream_bytes(info) == bytes && ferrosz_info_field_bytes(info) == ELEMENTS * size_of(type));
     CHECK(ferrosz_info_chunks(info) > 0 && ferrosz_info_rank(info) >= 1 && ferrosz_info_rank(info) <= 3);
+    CHECK(ferrosz_info_chunk_tiles(info) % 4 == 0 && ferrosz_info_chunk_tiles(info) <= 64);
     CHECK(*ferrosz_info_codec(info) && *ferrosz_info_axes(info) && ferrosz_info_fill_count(info) == 0);
     ferrosz_info_free(info);
 
@@ -240,6 +241,7 @@ static void wrong_arguments(ferrosz_error *error) {
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 2, large, error), FERROSZ_INVALID_ARGUMENT, "below 2^64");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 4, error), FERROSZ_INVALID_ARGUMENT, "rank 4");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 257, error), FERROSZ_INVALID_ARGUMENT, "rank");
+    CHECK_FAILS(ferrosz_compressor_set_chunk_tiles(compressor, 5, error), FERROSZ_INVALID_ARGUMENT, "chunks of 5 tiles");
     CHECK_FAILS(ferrosz_compressor_set_axes(compressor, "q,x", error), FERROSZ_INVALID_ARGUMENT, "axes: 'q,x'");
     CHECK_FAILS(ferrosz_compressor_set_device(compressor, "tpu", error), FERROSZ_INVALID_ARGUMENT, "'tpu' is not a device");
     CHECK_FAILS(ferrosz_compressor_choose(compressor, 0, field, 8, error), FERROSZ_INVALID_ARGUMENT, "type: 0");

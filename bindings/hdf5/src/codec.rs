@@ -31,9 +31,12 @@ pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
     if !dataset.extents.is_empty() {
         compressor = compressor.extents(&dataset.extents)?;
     }
-    match request.rank {
+    if request.rank > 0 {
+        compressor = compressor.with_rank(request.rank)?;
+    }
+    match request.chunk_tiles {
         0 => Ok(compressor),
-        rank => Ok(compressor.with_rank(rank)?),
+        tiles => Ok(compressor.with_chunk_tiles(tiles)?),
     }
 }
 
@@ -172,6 +175,7 @@ mod tests {
                 bound: Bound::abs(0.5).unwrap(),
                 choice: Preset::Small.into(),
                 rank: 0,
+                chunk_tiles: 0,
                 fill,
                 written_once: false,
             },

@@ -18,6 +18,9 @@ const LEAST_WORDS: usize = 5;
 /// Words of a request with a fill value.
 pub const REQUEST_WORDS: usize = 7;
 
+/// In the word of the rank: the first bit of the tiles of a chunk.
+const CHUNK_TILES_AT: u32 = 8;
+
 /// The first word of the extents.
 const EXTENTS: usize = 10;
 
@@ -48,6 +51,8 @@ pub struct Request {
     pub choice: Choice,
     /// Dimensions of blocks or tiles; 0 to have them chosen.
     pub rank: u8,
+    /// Tiles of a chunk of a codec of tiles; 0 for those of the preset or codec.
+    pub chunk_tiles: u32,
     /// The values that stand for missing elements.
     pub fill: FillRequest,
     /// Whether each chunk is written once. If not, a chunk may be decoded and encoded again any number of times, as HDF5 does
@@ -93,7 +98,7 @@ impl Request {
     ///
     /// If a word is not a number that the request has at its place.
     pub fn read(words: &[u32]) -> Result<Self, Failure> {
-        let [first, choice, rank, low, high, fill @ ..] = words else {
+        let [first, choice, blocks, low, high, fill @ ..] = words else {
             return Err(Failure::new(format_args!(
                 "cd_values has {} words, but at least {LEAST_WORDS} are needed: version, codec, rank, and two of the bound",
                 words.len()
@@ -114,7 +119,8 @@ impl Request {
                 ))
             })?;
         let bound = Bound::new(mode, number([*low, *high]));
-        let rank = u8::try_from(*rank).ok().filter(|rank| *rank <= 3);
+        let (rank, chunk_tiles) = (*blocks & 0xff, *blocks >> CHUNK_TILES_AT);
+        let rank = u8::try_from(rank).ok().filter(|rank| *rank <= 3);
         let fill = match (fill_mode, fill) {
             (0, _) => FillRequest::Auto,
             (1, _) => FillRequest::None,
@@ -131,6 +137,7 @@ impl Request {
             })?,
             choice: choice_of(*choice)?,
             rank: rank.ok_or_else(|| Failure::new("cd_values[2]: the rank must be 0 to 3"))?,
+            chunk_tiles,
             fill,
             written_once: rest == WRITTEN_ONCE,
         })
@@ -166,7 +173,7 @@ impl Request {
         [
             VERSION | mode << 8 | fill_mode << 16 | u32::from(once) << 24,
             number_of(self.choice),
-            self.rank.into(),
+            u32::from(self.rank) | self.chunk_tiles << CHUNK_TILES_AT,
             low,
             high,
             fill_low,
@@ -297,6 +304,7 @@ mod tests {
                 bound: Bound::abs(1e-3).unwrap(),
                 choice: Preset::Small.into(),
                 rank: 0,
+                chunk_tiles: 0,
                 fill: FillRequest::Auto,
                 written_once: false,
             },
@@ -353,6 +361,7 @@ mod tests {
                     choice,
                     fill,
                     rank: 2,
+                    chunk_tiles: 16,
                     bound: Bound::pwrel(0.01).unwrap(),
                     written_once: choice == Codec::INTERP.into(),
                 };

@@ -55,6 +55,7 @@ struct Given<'a> {
     codec: Option<&'a str>,
     rank: Option<u8>,
     axes: Option<&'a str>,
+    chunk_tiles: Option<u32>,
     fill: Option<&'a Fills>,
     keep_sign: Option<bool>,
     keep_zero: Option<bool>,
@@ -68,11 +69,11 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"), rewritable=false,
-        device="auto"
+        rank=None, axes=None, chunk_tiles=None, fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
+        rewritable=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
-        codec=None, rank=None, axes=None, fill='auto', keep_sign=False, keep_zero=False, keep='auto', rewritable=False, \
-        device='auto')")]
+        codec=None, rank=None, axes=None, chunk_tiles=None, fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
+        rewritable=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -87,6 +88,7 @@ impl Compressor {
         codec: Option<&str>,
         rank: Option<u8>,
         axes: Option<&str>,
+        chunk_tiles: Option<u32>,
         fill: Fills,
         keep_sign: bool,
         keep_zero: bool,
@@ -107,6 +109,7 @@ impl Compressor {
             codec,
             rank,
             axes,
+            chunk_tiles,
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),
             keep_zero: keep_zero.then_some(true),
@@ -141,6 +144,11 @@ impl Compressor {
         if let Some(rank) = rank {
             compressor = compressor
                 .with_rank(rank)
+                .map_err(|error| raised(py, &error))?;
+        }
+        if let Some(tiles) = chunk_tiles {
+            compressor = compressor
+                .with_chunk_tiles(tiles)
                 .map_err(|error| raised(py, &error))?;
         }
         if !is_kept_by_field {

@@ -191,3 +191,20 @@ def test_memory_maps_are_read(tmp_path, field: np.ndarray) -> None:
     np.save(tmp_path / "x.npy", field)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert ferrosz.compress(mapped, abs=0.01) == ferrosz.compress(field, abs=0.01)
+
+
+@pytest.mark.parametrize("shape", [(40, 100, 120), (3, 400, 400), (300_000,)])
+@pytest.mark.parametrize("preset", ["fast", "balanced", "small"])
+def test_what_a_preset_chose_can_be_named(shape: tuple[int, ...], preset: str) -> None:
+    array = np.sin(np.arange(np.prod(shape)) * 1e-4).astype("float32").reshape(shape)
+    stream = ferrosz.compress(array, abs=1e-3, preset=preset)
+    names = ["codec", "rank", "axes", "chunk_tiles", "keep_sign", "keep_zero"]
+    chosen = {name: getattr(stream.info, name) for name in names}
+    named = ferrosz.Compressor(abs=1e-3, **chosen)
+    assert bytes(named.compress(array)) == bytes(stream), chosen
+    assert eval(repr(named), {"Compressor": ferrosz.Compressor}) == named
+
+
+def test_a_length_of_chunks_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(ferrosz.ArgumentError, match="chunks of 5 tiles do not exist"):
+        ferrosz.Compressor(abs=1, codec="lorenzo+rans", chunk_tiles=5)

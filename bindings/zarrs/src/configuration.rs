@@ -42,6 +42,9 @@ pub struct FerroszCodecConfiguration {
     /// Which axes are coded together, such as `s,z,y,x`.
     #[serde(with = "by_name", skip_serializing_if = "Option::is_none")]
     pub axes: Option<Axes>,
+    /// The tiles of a chunk of a codec of tiles: 4, 16 or 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_tiles: Option<u32>,
     /// Whether every value keeps its sign.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_sign: bool,
@@ -135,6 +138,9 @@ impl FerroszCodecConfiguration {
         }
         if let Some(axes) = self.axes {
             compressor = compressor.axes(axes);
+        }
+        if let Some(tiles) = self.chunk_tiles {
+            compressor = compressor.with_chunk_tiles(tiles).map_err(invalid)?;
         }
         if self.keep_sign {
             compressor = compressor.keep_signs();

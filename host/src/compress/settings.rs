@@ -272,6 +272,36 @@ impl Compressor {
         self
     }
 
+    /// As [`Compressor::chunk_length`], by the number of tiles: 4, 16 or 64. A codec, rank, axes and tiles that
+    /// [`Info`](crate::Info) names make that stream again.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Compressor, Preset};
+    ///
+    /// let field: Vec<f32> = (0..64 * 128 * 128).map(|i| (i as f32 * 1e-6).sin()).collect();
+    /// let bound = Bound::abs(0.1)?;
+    /// let stream = Compressor::new(Preset::Small, bound).extents(&[64, 128, 128])?.compress(&field)?;
+    /// let info = ferrosz::info(&stream)?;
+    /// let mut named = Compressor::new(info.codec, bound).extents(&info.extents)?.axes(info.axes);
+    /// named = named.with_rank(info.rank)?;
+    /// if let Some(tiles) = info.chunk_tiles {
+    ///     named = named.with_chunk_tiles(tiles)?;
+    /// }
+    /// assert!(named.compress(&field)? == stream);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadChunkTiles`].
+    pub fn with_chunk_tiles(self, tiles: u32) -> Result<Self, Error> {
+        let length = ChunkLength::ALL
+            .into_iter()
+            .find(|length| length.tiles() == tiles);
+        Ok(self.chunk_length(length.ok_or(Error::BadChunkTiles(tiles))?))
+    }
+
     /// Sets the device to run on.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {

@@ -87,6 +87,7 @@ def compress(
     codec: str | None = None,
     rank: Literal[1, 2, 3] | None = None,
     axes: str | None = None,
+    chunk_tiles: Literal[4, 16, 64] | None = None,
     fill: Fill = "auto",
     keep_sign: bool = False,
     keep_zero: bool = False,
@@ -121,6 +122,9 @@ def compress(
         The dimensions of blocks or tiles. By default the preset chooses them, or the shape decides.
     axes
         The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart.
+    chunk_tiles
+        How many tiles a chunk of a codec of tiles has. By default the preset chooses that, and a codec that is named has 4.
+        A codec, rank, axes and tiles that the `info` of a stream names make that stream again.
     fill
         The values of missing elements: one number, up to four, `None`, or `"auto"`, which finds them in the array. They
         come back bit for bit, and count neither in the range nor in the bound. `["auto", -9999]` finds them, and takes
@@ -177,6 +181,7 @@ def compress(
         codec=codec,
         rank=rank,
         axes=axes,
+        chunk_tiles=chunk_tiles,
         fill=fill,
         keep_sign=keep_sign,
         keep_zero=keep_zero,

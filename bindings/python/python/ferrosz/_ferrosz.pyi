@@ -42,6 +42,7 @@ class Compressor:
         codec: str | None = None,
         rank: Literal[1, 2, 3] | None = None,
         axes: str | None = None,
+        chunk_tiles: Literal[4, 16, 64] | None = None,
         fill: Fill = "auto",
         keep_sign: bool = False,
         keep_zero: bool = False,

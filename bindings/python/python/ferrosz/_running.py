@@ -87,7 +87,7 @@ def _chosen(before: _Found, make: Make, array: Any) -> tuple[Any, _Found]:
     if len(stream) * EMPTY < array.nbytes:
         return stream, before
     info = stream.info
-    settings = {"codec": info.codec, "rank": info.rank, "axes": info.axes}
+    settings = {name: getattr(info, name) for name in ("codec", "rank", "axes", "chunk_tiles")}
     failures = before.failures
     if before.settings is not None and before.settings != settings:
         failures += len(make(before.settings).compress(array)) > TOLERANCE * len(stream)

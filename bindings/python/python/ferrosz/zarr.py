@@ -63,7 +63,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     `stencil`, `slices` and their variants, and the preset `small` chooses among them.
 
     A preset chooses for the first, the fourth, the sixteenth chunk that is written, and so on; the chunks behind one of
-    these have its codec, rank and axes. So the choice takes little time, and the streams depend on the order of the
+    these have its codec, rank, axes and tiles. So the choice takes little time, and the streams depend on the order of the
     chunks. With `written_once` it chooses for each chunk.
 
     Integers of 8 and 64 bits are those of 16 and 32 in a stream, so those of 64 bits must fit.
@@ -75,6 +75,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     codec: str | None = None
     rank: int | None = None
     axes: str | None = None
+    chunk_tiles: int | None = None
     keep_sign: bool = False
     keep_zero: bool = False
     written_once: bool = False
@@ -92,6 +93,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         codec: str | None = None,
         rank: int | None = None,
         axes: str | None = None,
+        chunk_tiles: int | None = None,
         keep_sign: bool = False,
         keep_zero: bool = False,
         written_once: bool = False,
@@ -105,6 +107,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             "codec": text("codec", codec),
             "rank": whole("rank", rank),
             "axes": text("axes", axes),
+            "chunk_tiles": whole("chunk_tiles", chunk_tiles),
             "keep_sign": flag("keep_sign", keep_sign),
             "keep_zero": flag("keep_zero", keep_zero),
             "written_once": flag("written_once", written_once),
@@ -361,7 +364,7 @@ def codec_of_chunks(values: Any, chunks: Sequence[int], codec: FerroszCodec, fil
     """The codec with what its preset chooses for all chunks of this shape, or itself if that is not one for all."""
     if codec.codec is not None:
         return codec
-    names = [name for name in ("codec", "rank", "axes") if getattr(codec, name) is None]
+    names = [name for name in ("codec", "rank", "axes", "chunk_tiles") if getattr(codec, name) is None]
     names += ["keep_sign", "keep_zero"]
     known = list(fill)
 

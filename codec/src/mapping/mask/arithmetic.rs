@@ -32,14 +32,18 @@ impl Model {
     pub const fn after(self, bit: bool) -> Self {
         let (probability, seen) = (self.probability(), self.0 >> 16);
         let shift = u32::BITS - (seen + 1).leading_zeros();
-        let probability = if bit {
-            probability + (((1 << 16) - LEAST - probability) >> shift)
-        } else {
-            probability - ((probability - LEAST) >> shift)
-        };
+        let (up, down) = ((1 << 16) - LEAST - probability, probability - LEAST);
+        let probability = probability + select(bit, up >> shift, 0) - select(bit, 0, down >> shift);
         let seen = if seen < MOST_SEEN { seen + 1 } else { seen };
         Self(seen << 16 | probability)
     }
+}
+
+/// One of two numbers, without a branch: no processor can predict the bits of a mask.
+#[inline(always)]
+const fn select(bit: bool, one: u32, zero: u32) -> u32 {
+    let mask = 0u32.wrapping_sub(bit as u32);
+    one & mask | zero & !mask
 }
 
 /// The part of a range that belongs to a bit that is 1.
@@ -100,12 +104,8 @@ impl Encoder {
     #[inline(always)]
     pub fn put_bit(&mut self, model: Model, bit: bool, bytes: &mut impl PutByte) {
         let bound = split(self.range, model);
-        if bit {
-            self.range = bound;
-        } else {
-            self.low += u64::from(bound);
-            self.range -= bound;
-        }
+        self.low += u64::from(select(bit, 0, bound));
+        self.range = select(bit, bound, self.range - bound);
         while self.range < LEAST_RANGE {
             self.range <<= 8;
             self.shift(bytes);
@@ -173,12 +173,8 @@ impl Decoder {
     pub fn bit(&mut self, model: Model, bytes: &mut impl TakeByte) -> bool {
         let bound = split(self.range, model);
         let bit = self.code < bound;
-        if bit {
-            self.range = bound;
-        } else {
-            self.code -= bound;
-            self.range -= bound;
-        }
+        self.code -= select(bit, 0, bound);
+        self.range = select(bit, bound, self.range - bound);
         while self.range < LEAST_RANGE {
             self.range <<= 8;
             self.code = self.code << 8 | u32::from(bytes.take());

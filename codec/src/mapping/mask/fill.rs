@@ -38,10 +38,15 @@ impl<T: Element> Mean<T> {
     /// Takes another value, if it is finite.
     #[inline(always)]
     pub fn see(&mut self, value: T) {
-        if value.is_finite() {
-            self.sum = self.sum + value;
-            self.count += 1;
-        }
+        self.see_if(true, value);
+    }
+
+    /// As [`Mean::see`], if `is_valid`. Without a branch, since valid elements may be at random.
+    #[inline(always)]
+    pub fn see_if(&mut self, is_valid: bool, value: T) {
+        let is_taken = is_valid & value.is_finite();
+        self.sum = if is_taken { self.sum + value } else { self.sum };
+        self.count += u32::from(is_taken);
     }
 
     /// The mean; none if it is of fewer than `least` values, or not finite.

@@ -178,15 +178,11 @@ fn encode_part(mask: &MaskLayout, planes: Planes, image: &mut Vec<u8>) -> PartFo
     let start = image.len();
     let mut writer = Writer {
         planes,
-        models: [Model::NEW; MODELS as usize],
-        encoder: Encoder::default(),
-        bytes: image,
+        symbols: Vec::with_capacity(part.elements as usize + WORD as usize),
     };
     code_part(&mut writer, &part, mask.classes);
-    let Writer {
-        planes, encoder, ..
-    } = writer;
-    encoder.finish(&mut |byte| image.push(byte));
+    let Writer { planes, symbols } = writer;
+    encode_symbols(&symbols, image);
     while image.len() > start && image.last() == Some(&0) {
         image.pop();
     }
@@ -223,24 +219,38 @@ impl Planes {
 
     /// Sets the classes of the elements from this one on, which have none so far.
     fn set_row<T: Element>(&mut self, classes: &Classes, first: u32, values: &[T]) {
-        for (run, values) in values.chunks(WORD as usize).enumerate() {
-            let mut members = 0u32;
-            // One class after the other: most fields have few, and few elements belong to one.
-            for fill in classes.fills() {
-                for (bit, value) in values.iter().enumerate() {
-                    members |= u32::from(value.to_bits64() == *fill) << bit;
-                }
+        for (values, first) in values
+            .chunks(WORD as usize)
+            .zip((first..).step_by(WORD as usize))
+        {
+            // One class after the other: most fields have few.
+            let mut known = 0;
+            for (fill, class) in classes.fills().iter().zip(1..) {
+                let of_fill = bits_of(values, |value| value.to_bits64() == *fill);
+                self.add(first, of_fill, class);
+                known |= of_fill;
             }
             if classes.has_signs() {
-                for (bit, value) in values.iter().enumerate() {
-                    members |= u32::from(classes.has_sign(*value)) << bit;
-                }
+                let negative = bits_of(values, |value| classes.has_sign(value));
+                self.add(first, negative & !known, classes.count().into());
             }
-            while members != 0 {
-                let bit = members.trailing_zeros();
-                members &= members - 1;
-                let element = first + run as u32 * WORD + bit;
-                self.set(element, classes.of(values[bit as usize]));
+        }
+    }
+
+    /// Adds elements to a class: those of the bits of `members`, the lowest one for element `first`.
+    fn add(&mut self, first: u32, members: u32, class: u32) {
+        if members == 0 {
+            return;
+        }
+        let (word, shift) = (first / WORD, first % WORD);
+        let halves = u64::from(members) << shift;
+        let planes = self.words.len() as u32 / self.part.words();
+        for plane in (0..planes).filter(|plane| class_bit(class, *plane) == 1) {
+            let at = self.at(plane, word);
+            self.words[at] |= halves as u32;
+            // Members are elements of the part, so the next word is there where it gets bits.
+            if halves >> WORD != 0 {
+                self.words[at + 1] |= (halves >> WORD) as u32;
             }
         }
     }
@@ -261,6 +271,16 @@ impl Planes {
         let planes = self.words.len() as u32 / self.part.words();
         class_of(planes, |plane| self.words[self.at(plane, word)] >> bit & 1)
     }
+}
+
+/// A bit for each of at most 32 values.
+#[inline(always)]
+fn bits_of<T: Element>(values: &[T], has: impl Fn(T) -> bool) -> u32 {
+    let mut bits = 0;
+    for (bit, value) in values.iter().enumerate() {
+        bits |= u32::from(has(*value)) << bit;
+    }
+    bits
 }
 
 /// The planes of a part of a field.
@@ -288,15 +308,16 @@ fn rows(part: &ChunkBox) -> impl Iterator<Item = (Range<u32>, [u64; 3])> {
     })
 }
 
-/// Encodes the planes of a part.
-struct Writer<'a> {
+/// The bits of a part, and their models. They are encoded together: a short loop keeps the encoder in registers.
+struct Writer {
     planes: Planes,
-    models: [Model; MODELS as usize],
-    encoder: Encoder,
-    bytes: &'a mut Vec<u8>,
+    /// The number of the model, and in the lowest place the bit.
+    symbols: Vec<u8>,
 }
 
-impl PartCoder for Writer<'_> {
+const _: () = assert!(MODELS <= 1 << 7, "a symbol is a byte");
+
+impl PartCoder for Writer {
     fn word(&self, plane: u32, word: u32) -> u32 {
         self.planes.words[self.planes.at(plane, word)]
     }
@@ -304,12 +325,21 @@ impl PartCoder for Writer<'_> {
     fn set_word(&mut self, _: u32, _: u32, _: u32) {}
 
     fn code(&mut self, model: u32, bit: bool) -> bool {
-        let model = &mut self.models[model as usize];
-        self.encoder
-            .put_bit(*model, bit, &mut |byte| self.bytes.push(byte));
-        *model = model.after(bit);
+        self.symbols.push((model << 1 | u32::from(bit)) as u8);
         bit
     }
+}
+
+/// Appends the bytes of symbols.
+fn encode_symbols(symbols: &[u8], bytes: &mut Vec<u8>) {
+    let mut models = [Model::NEW; 1 << 7];
+    let mut encoder = Encoder::default();
+    for symbol in symbols {
+        let (model, bit) = (&mut models[usize::from(symbol >> 1)], symbol & 1 == 1);
+        encoder.put_bit(*model, bit, &mut |byte| bytes.push(byte));
+        *model = model.after(bit);
+    }
+    encoder.finish(&mut |byte| bytes.push(byte));
 }
 
 /// Decodes the planes of a part.

@@ -51,7 +51,7 @@ impl<T: Element> Shell<'_, T> {
             let mean = is(have_least).then(|| self.mean(&sides, run.first, bit));
             let begin = || is(begins).then(|| self.first_of(run, bit));
             if let Some(value) = mean.flatten().or_else(|| begin().flatten()) {
-                // SAFETY: a hole of this run, and no thread reads holes.
+                // SAFETY: a hole of this run, which this thread alone reads and writes.
                 unsafe { self.values.set(run.first + bit, value) };
             }
         }
@@ -60,10 +60,12 @@ impl<T: Element> Shell<'_, T> {
     /// The mean of the valid neighbours of a cell.
     fn mean(&self, sides: &[Side; 6], first: usize, bit: usize) -> Option<T> {
         let mut mean = Mean::new();
-        for side in sides.iter().filter(|side| side.cells >> bit & 1 == 1) {
-            let cell = (first + bit) as i64 + side.step;
-            // SAFETY: a valid element, which no thread writes.
-            mean.see(unsafe { self.values.get(cell as usize) });
+        for side in sides {
+            // Of a missing neighbour the cell itself is read, which this thread alone writes.
+            let is_valid = side.cells >> bit & 1;
+            let cell = (first + bit) as i64 + side.step * is_valid as i64;
+            // SAFETY: a valid element, which no thread writes, or a hole of this thread's run.
+            mean.see_if(is_valid == 1, unsafe { self.values.get(cell as usize) });
         }
         mean.of_at_least(LEAST)
     }

@@ -40,7 +40,7 @@ class Ferrosz(Mapping[str, Any]):
     abs, pwrel
         The bound, which is that of every chunk: |x - x'| is at most `abs`, or `pwrel` times |x|. For a bound relative
         to the range of the whole dataset see `filter_for`.
-    preset, codec, rank
+    preset, codec, rank, chunk_tiles
         As those of `ferrosz.compress`.
     fill
         The value of missing elements. `"auto"` is the fill value of the dataset, and values that are found in a chunk;
@@ -71,6 +71,7 @@ class Ferrosz(Mapping[str, Any]):
         preset: str | None = None,
         codec: str | None = None,
         rank: int | None = None,
+        chunk_tiles: int | None = None,
         fill: float | str | None = "auto",
         written_once: bool = False,
         **others: Never,
@@ -86,6 +87,8 @@ class Ferrosz(Mapping[str, Any]):
         """The codec, if one was given."""
         self.rank = whole("rank", rank)
         """The dimensions of blocks or tiles, if they were given."""
+        self.chunk_tiles = whole("chunk_tiles", chunk_tiles)
+        """The tiles of a chunk, if they were given."""
         if np.ndim(np.asarray(fill)) > 0:
             raise ArgumentError(f"fill: {fill!r} is not 'auto', None or a number, and a filter has no others")
         self.fill = fills(fill)
@@ -100,8 +103,8 @@ class Ferrosz(Mapping[str, Any]):
     def compressor(self, fill: Any) -> Compressor:
         """A compressor with these settings, and with these fill values."""
         settings = coded(self.preset, self.codec, self.written_once)
-        rank: Any = self.rank
-        return Compressor(abs=self.abs, pwrel=self.pwrel, rank=rank, fill=fill, **settings)
+        settings |= {"rank": self.rank, "chunk_tiles": self.chunk_tiles}
+        return Compressor(abs=self.abs, pwrel=self.pwrel, fill=fill, **settings)
 
     @property
     def compression_opts(self) -> tuple[int, ...]:
@@ -111,7 +114,8 @@ class Ferrosz(Mapping[str, Any]):
         predictor, coder = codec_id(self.codec) if self.codec is not None else (0, PRESETS[self.preset or "small"])
         fill_mode, fill_words = self._fill_words()
         first = VERSION | MODES[mode] << 8 | fill_mode << 16 | (WRITTEN_ONCE if self.written_once else 0)
-        return (first, predictor << 8 | coder, self.rank or 0, *_words(bound), *fill_words)
+        blocks = (self.rank or 0) | (self.chunk_tiles or 0) << 8
+        return (first, predictor << 8 | coder, blocks, *_words(bound), *fill_words)
 
     def _fill_words(self) -> tuple[int, tuple[int, ...]]:
         if self.fill == "auto":
@@ -192,7 +196,7 @@ def chosen_once(given: Ferrosz, values: Any, chunks: Sequence[int], fill: Any) -
     are the fill values of chunks."""
     if given.codec is not None:
         return given
-    names = ["codec"] if given.rank is not None else ["codec", "rank"]
+    names = ["codec", *(name for name in ("rank", "chunk_tiles") if getattr(given, name) is None)]
 
     def with_settings(chosen: dict[str, Any]) -> Ferrosz:
         return Ferrosz(**{**vars(given), "preset": None, **chosen}) if chosen else given

@@ -168,6 +168,12 @@ module ferrosz
             integer(c_int32_t), value :: rank
             integer(c_int32_t) :: ferrosz_compressor_set_rank
         end function
+        function ferrosz_compressor_set_chunk_tiles(compressor, tiles, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: tiles
+            integer(c_int32_t) :: ferrosz_compressor_set_chunk_tiles
+        end function
         function ferrosz_compressor_set_device(compressor, device, error) bind(c)
             import
             type(c_ptr), value :: compressor, error
@@ -375,6 +381,11 @@ module ferrosz
             import
             type(c_ptr), value :: info
             integer(c_int32_t) :: ferrosz_info_rank
+        end function
+        function ferrosz_info_chunk_tiles(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int32_t) :: ferrosz_info_chunk_tiles
         end function
         function ferrosz_info_axes(info) bind(c)
             import

@@ -283,6 +283,11 @@ ferrosz_status ferrosz_compressor_set_rank(ferrosz_compressor *compressor,
                                            uint32_t rank,
                                            ferrosz_error *error);
 
+// Sets the tiles of a chunk of a codec of tiles: 4, 16 or 64. Without it a codec has 4, or a preset chooses them.
+ferrosz_status ferrosz_compressor_set_chunk_tiles(ferrosz_compressor *compressor,
+                                                  uint32_t tiles,
+                                                  ferrosz_error *error);
+
 // Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
 // "cuda:all" or "cuda:0,1" for several GPUs.
 ferrosz_status ferrosz_compressor_set_device(ferrosz_compressor *compressor,
@@ -528,6 +533,9 @@ const char *ferrosz_info_codec(const ferrosz_info *info);
 
 // The dimensions of blocks or tiles.
 uint32_t ferrosz_info_rank(const ferrosz_info *info);
+
+// The tiles of a chunk of a codec of tiles; 0 with codecs of blocks.
+uint32_t ferrosz_info_chunk_tiles(const ferrosz_info *info);
 
 // The role of each axis, as "s,z,y,x", until the info is freed.
 const char *ferrosz_info_axes(const ferrosz_info *info);

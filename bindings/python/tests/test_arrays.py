@@ -202,7 +202,7 @@ def test_what_a_preset_chose_can_be_named(shape: tuple[int, ...], preset: str) -
     chosen = {name: getattr(stream.info, name) for name in names}
     named = ferrosz.Compressor(abs=1e-3, **chosen)
     assert bytes(named.compress(array)) == bytes(stream), chosen
-    assert eval(repr(named), {"Compressor": ferrosz.Compressor}) == named
+    assert eval(repr(named), {"ferrosz": ferrosz}) == named
 
 
 def test_a_length_of_chunks_that_does_not_exist_is_an_error() -> None:

@@ -33,7 +33,7 @@ class Made:
     """A compressor with a codec, and the stream that it makes."""
 
     def __init__(self, codec: str, length: int) -> None:
-        self.codec, self.rank, self.axes, self.length = codec, 1, "x", length
+        self.codec, self.rank, self.axes, self.chunk_tiles, self.length = codec, 1, "x", 4, length
         self.info = self
 
     def compress(self, _: np.ndarray) -> Any:

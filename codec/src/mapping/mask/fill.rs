@@ -27,13 +27,10 @@ pub struct Mean<T> {
 
 impl<T: Element> Mean<T> {
     /// That of no values.
-    #[inline(always)]
-    pub const fn new() -> Self {
-        Self {
-            sum: T::ZERO,
-            count: 0,
-        }
-    }
+    pub const NONE: Self = Self {
+        sum: T::ZERO,
+        count: 0,
+    };
 
     /// Takes another value, if it is finite.
     #[inline(always)]
@@ -130,7 +127,7 @@ impl Level {
             true => 2 * [z, y, x][axis] + step,
             false => [z, y, x][axis],
         };
-        let mut mean = Mean::new();
+        let mut mean = Mean::NONE;
         for number in 0..8u64 {
             let steps = [number >> 2 & 1, number >> 1 & 1, number & 1];
             let at: [u64; 3] = core::array::from_fn(|axis| of_axis(axis, steps[axis]));
@@ -185,7 +182,7 @@ impl Level {
         least: u32,
         value: impl Fn(u64) -> T,
     ) -> Option<T> {
-        let mut mean = Mean::new();
+        let mut mean = Mean::NONE;
         self.for_neighbours(at, |cell| mean.see(value(cell)));
         mean.of_at_least(least)
     }

@@ -183,7 +183,7 @@ impl Neighbours {
     #[inline(always)]
     fn contexts(&self, i: u32) -> u32 {
         // Copies of four bits, 7 bits apart, put bit j into byte j.
-        let spread = |word: u32| (word >> i & 0xf) * 0x0020_4081 & 0x0101_0101;
+        let spread = |word: u32| ((word >> i & 0xf) * 0x0020_4081) & 0x0101_0101;
         let near = 2 * spread(self.near[0]) + spread(self.near[1]);
         let far = self.far.iter().map(|word| spread(*word)).sum::<u32>();
         5 * near + far

@@ -94,7 +94,7 @@ fn pull_row<T: Element>(level: &Level, at: [u64; 3], values: &[T], row: &mut [T]
         std::array::from_fn(|_| rows.next().unwrap_or_default())
     };
     for cell in row {
-        let mut mean = Mean::new();
+        let mut mean = Mean::NONE;
         for row in &mut rows {
             let two = row.split_off(..row.len().min(2)).unwrap_or_default();
             two.iter().for_each(|value| mean.see(*value));
@@ -109,7 +109,7 @@ fn sweep<T: Element>(holes: &Holes<'_>, values: &Output<'_, T>, run: &Run, colou
     let of_colour = if is_even { EVEN } else { !EVEN };
     let sides = holes.sides(run);
     for bit in bits_of(run.holes & of_colour) {
-        let mut mean = Mean::new();
+        let mut mean = Mean::NONE;
         for side in sides.iter().filter(|side| side.cells >> bit & 1 == 1) {
             let cell = (run.first + bit) as i64 + side.step;
             // SAFETY: the cell has the other colour, which no thread writes now.

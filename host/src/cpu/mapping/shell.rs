@@ -59,7 +59,7 @@ impl<T: Element> Shell<'_, T> {
 
     /// The mean of the valid neighbours of a cell.
     fn mean(&self, sides: &[Side; 6], first: usize, bit: usize) -> Option<T> {
-        let mut mean = Mean::new();
+        let mut mean = Mean::NONE;
         for side in sides {
             // Of a missing neighbour the cell itself is read, which this thread alone writes.
             let is_valid = side.cells >> bit & 1;

@@ -42,7 +42,8 @@ impl Record {
             bytes: number(bytes, 1),
             sum: number(bytes, 2),
         };
-        let is_sound = Form::from_id(record.form).is_some() && record.bytes % CHUNK_ALIGNMENT == 0;
+        let is_sound =
+            Form::from_id(record.form).is_some() && record.bytes.is_multiple_of(CHUNK_ALIGNMENT);
         is_sound.then_some(record)
     }
 }

@@ -558,6 +558,10 @@ fn forged_plans_make_no_damaged_stream() {
             }
         }
         assert!(joined < plan.len() / 8, "{codec}: {joined}");
+        let empty = compressor(codec).extents(&[20, 0, 40]).expect("extents");
+        let of_empty = empty.plan::<f32>(&[], 1).expect("a plan").to_bytes();
+        let found = joined_parts(&Plan::read(&of_empty).expect("a plan"), &[]);
+        assert_eq!(found, empty.compress::<f32>(&[]));
         assert!(joined_parts(&Plan::read(&plan).expect("a plan"), &field).is_ok());
     }
 }

@@ -116,3 +116,14 @@ def test_a_codec_of_zarr_v2_chooses_for_some_chunks() -> None:
     streams = {bytes(codec.encode(field)) for _ in range(5)}
     assert len(streams) <= 2
     assert all(np.abs(codec.decode(stream) - field).max() <= 1e-2 for stream in streams)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_array_without_dimensions_is_written_again(zarr_format: int) -> None:
+    codecs: dict[str, Any] = {"serializer": FerroszCodec(abs=0.5)} if zarr_format == 3 else {
+        "compressors": Ferrosz(abs=0.5)
+    }
+    array = zarr.create_array({}, shape=(), dtype="float32", zarr_format=zarr_format, **codecs)
+    for value in [100.0, 200.0, 300.0, 400.0, 500.0]:
+        array[...] = value
+        assert abs(array[()] - value) <= 0.5

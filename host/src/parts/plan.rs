@@ -222,8 +222,9 @@ impl Plan {
         if plain.header(header.dtype, header.bound, header.error_bits) != *header {
             return Err(Error::BadPlan("the plan is damaged".to_owned()));
         }
-        let Family::Tiles(layout) = header.layout().family() else {
-            return Ok(());
+        let layout = match header.layout().family() {
+            Family::Tiles(layout) if header.extents.elements() > 0 => layout,
+            _ => return Ok(()),
         };
         with_element!(header.dtype, E => {
             #[inline(never)]

@@ -11,6 +11,7 @@ import numpy as np
 from . import ArgumentError, Compressor, PresetKept
 from ._carrier import to_carrier
 from ._device import cupy, is_on_gpu
+from ._settings import chosen
 from ._warning import warn
 
 # A stream has at most so many dimensions.
@@ -46,8 +47,8 @@ def settings_of_chunks(
         return {}
     samples = _sample(values, chunks)
     of_preset = [compressor({}).compress(sample) for sample in samples]
-    chosen = [name for name in names if not name.startswith("keep")]
-    settings = [{name: getattr(stream.info, name) for name in chosen} for stream in of_preset]
+    coded = [name for name in names if not name.startswith("keep")]
+    settings = [chosen(stream.info, coded) for stream in of_preset]
     if not samples:
         return {}
     # A preset keeps signs and zeros of some chunks by a mask; the codec that has a name does not.

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import Compressor, PresetKept
 from ._choice import MOST_BYTES, TOLERANCE
+from ._settings import chosen
 from ._warning import warn
 
 # A chunk that becomes so much shorter tells nothing of others: it is constant, or missing.
@@ -87,7 +88,7 @@ def _chosen(before: _Found, make: Make, array: Any) -> tuple[Any, _Found]:
     if len(stream) * EMPTY < array.nbytes:
         return stream, before
     info = stream.info
-    settings = {name: getattr(info, name) for name in ("codec", "rank", "axes", "chunk_tiles")}
+    settings = chosen(info, ("codec", "rank", "axes", "chunk_tiles"))
     failures = before.failures
     if before.settings is not None and before.settings != settings:
         failures += len(make(before.settings).compress(array)) > TOLERANCE * len(stream)

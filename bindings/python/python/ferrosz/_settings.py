@@ -92,3 +92,8 @@ def one_bound(abs: float | None, pwrel: float | None, relative: str) -> None:
     if (abs is None) == (pwrel is None):
         given = "not both" if abs is not None else f"or make it by {relative}(array, range=...)"
         raise ArgumentError(f"give abs or pwrel, {given}")
+
+
+def chosen(info: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The settings of these names that made a stream. An array without dimensions has no axes to name."""
+    return {name: getattr(info, name) or None for name in names}

@@ -159,8 +159,9 @@ pub struct Compress {
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
-    /// Tiles of a chunk of a codec of tiles: 4, 16 or 64; a preset chooses them
-    #[arg(long, value_name = "N")]
+    /// Tiles of a chunk of a codec of tiles: 4, 16 or 64; a preset chooses them. The help has no line for it, so that it
+    /// fits a screen; docs/command.md does.
+    #[arg(long, value_name = "N", hide = true)]
     pub chunk_tiles: Option<u32>,
     /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
     #[arg(long, value_name = "ROLES")]

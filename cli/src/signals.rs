@@ -70,7 +70,8 @@ mod fault {
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = end as extern "C" fn(c_int) as libc::sighandler_t;
             action.sa_flags = SA_ONSTACK;
-            // SAFETY: `end` is a handler for one argument, and calls only what a handler may; `action` outlives the call.
+            // SAFETY: `end` takes the one argument of a handler and calls only functions that are safe in a signal handler;
+            // `action` outlives the call.
             unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
         }
     }

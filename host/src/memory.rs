@@ -8,11 +8,11 @@ use crate::parallel;
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
 
-/// What a large allocation must leave for the small ones that follow. Those end the process where there is no memory, so
-/// that what can fail with an error has to fail first.
+/// Bytes that must still be free after a large allocation. A small allocation that fails ends the process. A large one can
+/// fail with an error instead, so it fails while there is memory for the small ones.
 const HEADROOM: usize = 16 << 20;
 
-/// Allocations of fewer bytes do not look at what they leave.
+/// Allocations of fewer bytes do not check that [`HEADROOM`] is free after them.
 const LARGE: usize = 1 << 20;
 
 /// Whether small allocations will have memory after one of this many bytes.

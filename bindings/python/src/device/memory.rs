@@ -48,7 +48,7 @@ impl Kept {
         locked(&self.idle).push(memory);
     }
 
-    /// New memory of so many bytes. If the GPU has too little, this object and the pools give back what they keep, and the
+    /// Allocates this many bytes. If the GPU has too little, this object and the pools release their unused memory, and the
     /// allocation is tried once more.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use crate::container::layout::{Family, Layout};
 use crate::divide::divide;
 use crate::tile;
 
-/// Valid neighbours of a missing element that has their mean. Along a surface there are fewer, where the element is outside of
-/// what is predicted from valid elements.
+/// A missing element with at least this many valid neighbours gets their mean. At a flat edge of the missing region an
+/// element has one valid neighbour, and remains a hole.
 pub const LEAST: u32 = 2;
 
 /// The blocks or tiles of a codec, in the dimensions of its grid.

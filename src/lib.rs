@@ -40,7 +40,7 @@ pub mod cuda {
     pub use ferrosz_host::cuda::cudarc;
     pub use ferrosz_host::cuda::{
         BatchCompression, BatchDecompression, Gpu, Packed, PinnedMemory, Slabs, Transfer,
-        Workspace, batch_fault,
+        Workspace, batch_fault, release_memory,
     };
 }
 

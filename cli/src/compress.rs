@@ -35,6 +35,7 @@ const BLOCK: usize = 1 << 20;
 ///
 /// If the input cannot be read, the device cannot be used, or the output cannot be written.
 pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
+    let _start = common.device.start();
     note_rel(args, common);
     let aim = args.bound.aim()?;
     note_lossless(aim, common);

@@ -36,6 +36,7 @@ use crate::gpu::blocks::fault_in;
 use crate::gpu::boxes::BoxMemory;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaExecutor, CudaMemory, Kernels, words};
+use crate::gpu::executor::pool::DevicePool;
 use crate::gpu::executor::recorder;
 use crate::gpu::mapping::compress::{Compression, enqueue_compress};
 use crate::gpu::mapping::conversion::converts;
@@ -66,6 +67,12 @@ pub use transfer::{Packed, Transfer};
 #[doc(hidden)]
 pub mod cudarc {
     pub use ::cudarc::*;
+}
+
+/// Gives the device memory that this process keeps for its next calls, and that nothing uses, back to the driver. Waits for the
+/// work of the process on its GPUs. When another allocation of the process finds too little, the driver does so by itself.
+pub fn release_memory() {
+    DevicePool::trim();
 }
 
 /// An NVIDIA GPU with the kernels loaded.

@@ -1,8 +1,11 @@
 //! The devices that compression and decompression run on.
 
 use crate::error::Error;
+#[cfg(feature = "cuda")]
+use crate::gpu::executor::cuda::Kernels;
 use std::fmt;
 use std::str::FromStr;
+use std::thread::JoinHandle;
 
 /// A device that compression and decompression run on. The bytes are the same on all devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +107,38 @@ impl Gpus {
     }
 }
 
+/// The start of a GPU. Its end waits for the thread, as a process that ends while its driver starts may crash.
+#[must_use = "its end waits for the start"]
+pub struct Start(Option<JoinHandle<()>>);
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        // The call that uses the GPU tells what failed.
+        let _ = self.0.take().map(JoinHandle::join);
+    }
+}
+
 impl Device {
+    /// Begins to start the GPU that this names, the first of several, on a thread of its own: a start takes a quarter of a second,
+    /// in which the caller can read its data. What fails here fails in the call that uses the GPU.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unused_self, reason = "there are no GPUs")
+    )]
+    pub fn start(self) -> Start {
+        #[cfg(feature = "cuda")]
+        if let Self::Cuda(ordinal) = self.first() {
+            let start = move || {
+                if let Ok(kernels) = Kernels::of_device(ordinal) {
+                    kernels.prepare_copies();
+                }
+            };
+            // Without a thread the call starts the GPU itself.
+            return Start(std::thread::Builder::new().spawn(start).ok());
+        }
+        Start(None)
+    }
+
     /// The device itself, or the CPU instead of [`Device::Auto`].
     pub(crate) fn or_cpu(self) -> Self {
         match self {

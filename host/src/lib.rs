@@ -213,6 +213,8 @@ pub mod internals {
     pub use crate::gpu::blocks::fault_in;
     #[cfg(feature = "cuda")]
     pub use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
+    #[cfg(feature = "cuda")]
+    pub use crate::gpu::executor::pool::DevicePool;
     pub use crate::gpu::executor::{Executor, blocks_of, put};
     pub use crate::gpu::resolve::enqueue_resolve;
     pub use crate::gpu::tiles::slab::Others;

@@ -37,7 +37,7 @@ impl<T, F: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>> SampledField
     }
 }
 
-/// Tiles of a field without holes.
+/// Tiles of a field, which has no holes if sizes are asked for.
 #[cfg_attr(
     not(feature = "cuda"),
     expect(dead_code, reason = "only fields in device memory are measured")

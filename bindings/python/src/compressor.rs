@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::array_in::Field;
 use crate::call;
-use crate::device::{self, Kept};
+use crate::device;
 use crate::dtype;
 use crate::error::{argument, raised};
 use crate::group::Members;
@@ -26,10 +26,6 @@ use std::sync::Arc;
 /// Compresses any number of arrays with the same options, also from several threads at the same time. The arguments are
 /// those of `compress`.
 ///
-/// For arrays on an NVIDIA GPU it keeps device memory from one call to the next, which would take longer to allocate than
-/// most arrays to compress: as much as its largest call needed, twice if two calls ran at the same time, and that of results
-/// that were freed. It is freed with the object, or by `release`.
-///
 /// >>> compressor = ferrosz.Compressor(range=1e-3, preset="fast")
 /// >>> streams = [compressor.compress(np.arange(1000.0) * k) for k in (1, 2)]
 /// >>> ferrosz.decompress(streams[1])[999]
@@ -38,7 +34,6 @@ use std::sync::Arc;
 pub struct Compressor {
     options: Arc<Options>,
     arguments: Arguments,
-    kept: Kept,
 }
 
 /// The arguments of a compressor; none stands for a default.
@@ -172,7 +167,6 @@ impl Compressor {
                 compressor,
             }),
             arguments,
-            kept: Kept::default(),
         })
     }
 
@@ -187,7 +181,7 @@ impl Compressor {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
         if !array.is_instance_of::<PyUntypedArray>() && device::is_on_gpu(array) {
-            let made = device::compress(&self.options, &self.kept, array, out, cuda_stream)?;
+            let made = device::compress(&self.options, array, out, cuda_stream)?;
             return Ok(Bound::new(py, made)?.into_any());
         }
         if out.is_some() {
@@ -257,11 +251,6 @@ impl Compressor {
         compressor
             .and_then(|it| it.max_compressed_len(extents.iter().product(), value_type))
             .map_err(|error| raised(py, &error))
-    }
-
-    /// Frees the device memory that is kept for the next call. Results keep theirs.
-    fn release(&self, py: Python<'_>) {
-        py.detach(|| self.kept.release());
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

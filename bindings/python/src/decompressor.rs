@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::array_out::{Output, array_of};
 use crate::call::{self, Advance};
-use crate::device::{self, Kept};
+use crate::device;
 use crate::error::raised;
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
@@ -15,8 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Decompresses any number of streams with the same options, also from several threads at the same time. For streams on an
-/// NVIDIA GPU it keeps device memory, as a `Compressor` does.
+/// Decompresses any number of streams with the same options, also from several threads at the same time.
 ///
 /// >>> decompressor = ferrosz.Decompressor(device="cpu")
 /// >>> decompressor.decompress(ferrosz.compress(np.arange(5.0), abs=0))
@@ -25,7 +24,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Decompressor {
     decompressor: ferrosz::Decompressor,
     arguments: Arguments,
-    kept: Kept,
 }
 
 /// The arguments of a decompressor; none stands for a default.
@@ -48,7 +46,6 @@ impl Decompressor {
         Ok(Self {
             decompressor,
             arguments: Arguments::new(&given.into_pyobject(py)?)?,
-            kept: Kept::default(),
         })
     }
 
@@ -64,8 +61,7 @@ impl Decompressor {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = stream.py();
         if !is_host_buffer(stream) && device::is_on_gpu(stream) {
-            let (decompressor, kept) = (&self.decompressor, &self.kept);
-            return device::decompress(decompressor, kept, stream, out, r#box, cuda_stream);
+            return device::decompress(&self.decompressor, stream, out, r#box, cuda_stream);
         }
         let bytes = Bytes::new(stream)?;
         let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
@@ -82,11 +78,6 @@ impl Decompressor {
             part,
         };
         wanted.decompress(py, info.dtype, &shape, out, progress)
-    }
-
-    /// Frees the device memory that is kept for the next call. Results keep theirs.
-    fn release(&self, py: Python<'_>) {
-        py.detach(|| self.kept.release());
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -9,4 +9,4 @@ mod stream;
 pub use array::DeviceArray;
 pub use calls::{compress, decompress};
 pub use input::{is_on_gpu, on_cpu};
-pub use memory::Kept;
+pub use memory::release_memory;

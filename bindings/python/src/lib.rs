@@ -35,7 +35,7 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::decompressor::Decompressor;
     #[pymodule_export]
-    use crate::device::DeviceArray;
+    use crate::device::{DeviceArray, release_memory};
     #[pymodule_export]
     use crate::fill::detect_fill;
     #[pymodule_export]

@@ -109,8 +109,7 @@ def check_kept_memory() -> None:
                         assert np.array_equal(cupy.asnumpy(copy), whole)
                     made.append((stream if out is None else None, expected, back, whole))
                     if len(made) % 7 == 0:
-                        compressor.release()
-                        decompressor.release()
+                        ferrosz.release_memory()
         del compressor
         for stream, expected, back, whole in made:
             assert stream is None or bytes_of(stream) == expected, "results keep their memory"
@@ -180,7 +179,7 @@ def check_threads() -> None:
             stream = compressor.compress(cupy.asarray(arrays[which]))
             back = cupy.from_dlpack(decompressor.decompress(cupy.from_dlpack(stream)))
             if number % 10 == 0:
-                compressor.release()
+                ferrosz.release_memory()
             return bytes_of(stream) == expected[which] and np.array_equal(cupy.asnumpy(back), wholes[which])
 
     with ThreadPoolExecutor(8) as pool:
@@ -243,21 +242,24 @@ def check_memory() -> None:
         return free
 
     compressor, decompressor = ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor()
-    round_trip(ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor())
+    round_trip(compressor, decompressor)
+    ferrosz.release_memory()
     before = free_bytes()
     for _ in range(20):
         round_trip(ferrosz.Compressor(abs=BOUND, codec="plain"), ferrosz.Decompressor())
         round_trip(compressor, decompressor)
     kept = before - free_bytes()
-    # The room of the stream, a stream and an array.
-    assert kept < 2**28, f"an object keeps {kept} bytes"
-    compressor.release()
-    decompressor.release()
-    assert before - free_bytes() < 2**25, "release() keeps memory"
+    # The room of the stream, a stream and an array, however many objects there are.
+    assert 2**26 < kept < 2**28, f"the pool keeps {kept} bytes"
+    # What the pool keeps is there for others, but for what the driver itself needs.
+    others = cupy.cuda.alloc(before - 2**26)
+    assert others.mem.size > free_bytes()
+    del others
+    free_bytes()
     round_trip(compressor, decompressor)
     result = compressor.compress(array)
-    del compressor, decompressor
-    assert before - free_bytes() < 2**26 and result.nbytes > 0, "objects leave memory behind"
+    ferrosz.release_memory()
+    assert before - free_bytes() < 2**26 and result.nbytes > 0, "release_memory() keeps memory"
 
 
 def check_zarr() -> None:

@@ -155,7 +155,7 @@ def test_no_stream_is_longer_than_its_room(codec: str, dtype: str) -> None:
             array = noise.view(dtype)[: int(np.prod(shape))].reshape(shape)
             assert len(compressor.compress(array)) <= room
             assert room == compressor.max_stream_bytes(shape, np.dtype(dtype))
-        compressor.release()
+    ferrosz.release_memory()
 
 
 def test_out_of_a_compression_is_for_gpus(field: np.ndarray) -> None:

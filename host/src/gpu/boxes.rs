@@ -9,11 +9,12 @@ use ferrosz_gpu_kernels::primitives::read_boxes::{
     BLOCKS_OF_BOX, BoxToRead, ReadBoxes, ReadBoxesParams,
 };
 use ferrosz_simt::View;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Memory that boxes are copied through: as much as the longest list so far has needed.
 pub(crate) struct BoxMemory<M> {
     of_machine: Option<M>,
-    of_host: Vec<u64>,
+    of_host: HostMemory,
 }
 
 // Not derived: memory of a machine has no default.
@@ -21,9 +22,47 @@ impl<M> Default for BoxMemory<M> {
     fn default() -> Self {
         Self {
             of_machine: None,
-            of_host: Vec::new(),
+            of_host: HostMemory::default(),
         }
     }
+}
+
+/// Memory of the host. The process keeps some for its next calls: the system needs longer for the first writes to new memory
+/// than the copies from the machine take.
+#[derive(Default)]
+struct HostMemory(Vec<u64>);
+
+/// What is kept: as many pieces, each of as many bytes at most. Samples have up to 17 MB.
+const KEPT: usize = 2;
+const LONGEST_KEPT: usize = 1 << 25;
+
+static IDLE: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+
+impl HostMemory {
+    /// So many bytes, with any contents.
+    fn bytes(&mut self, count: usize) -> &mut [u8] {
+        if self.0.is_empty() {
+            self.0 = idle().pop().unwrap_or_default();
+        }
+        let units = count.div_ceil(8);
+        if self.0.len() < units {
+            self.0.resize(units, 0);
+        }
+        &mut bytemuck::cast_slice_mut(&mut self.0)[..count]
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        let mut idle = idle();
+        if !self.0.is_empty() && idle.len() < KEPT && size_of_val(&*self.0) <= LONGEST_KEPT {
+            idle.push(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+fn idle() -> MutexGuard<'static, Vec<Vec<u64>>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<M> BoxMemory<M> {
@@ -57,12 +96,7 @@ impl<M> BoxMemory<M> {
         };
         let blocks = places.len() as u64 * u64::from(BLOCKS_OF_BOX);
         executor.launch::<ReadBoxes<T>>(blocks_of::<T>(blocks, elements)?, &params)?;
-        let units = bytes.div_ceil(8) as usize;
-        if self.of_host.len() < units {
-            self.of_host.resize(units, 0);
-        }
-        let read = bytemuck::cast_slice_mut(&mut self.of_host);
-        let read = &mut read[..bytes as usize];
+        let read = self.of_host.bytes(bytes as usize);
         executor.download(output, 0, read)?;
         Ok(parted(places, bytemuck::cast_slice(read)))
     }

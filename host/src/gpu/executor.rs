@@ -9,6 +9,8 @@ pub mod emulator;
 #[cfg(feature = "cuda")]
 pub(crate) mod pinned;
 #[cfg(feature = "cuda")]
+pub mod pool;
+#[cfg(feature = "cuda")]
 pub(crate) mod recorder;
 
 use crate::error::Error;

@@ -48,8 +48,8 @@ struct ChunksOfShape {
     counts: Vec<usize>,
 }
 
-/// Measures tiles of a field without holes, with one wait for the work so far. A tile whose own grid has fewer dimensions
-/// than the blocks is left out.
+/// Measures tiles of a field, with one wait for the work so far. A tile whose own grid has fewer dimensions than the blocks is
+/// left out.
 ///
 /// # Errors
 ///
@@ -234,7 +234,10 @@ mod tests {
         let extents = Extents::new(lengths).unwrap();
         let grid = Grid::new(sampled, &extents);
         let tiles = TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths());
+        // Sizes are of fields without holes.
+        let holes = shapes.is_empty();
         let value = |i: u64| match i % 5003 {
+            0..=16 if holes => f64::NAN,
             17 => f64::INFINITY,
             18 => 1e30,
             _ => (i as f64 * 0.013).sin() * (i % 331) as f64 + (i / 7001) as f64,
@@ -244,7 +247,8 @@ mod tests {
             .collect();
         let quantizer = Bound::abs(error)
             .unwrap()
-            .resolve::<T>(&Extremes::default());
+            .resolve::<T>(&Extremes::default())
+            .with_holes(holes);
         let executor = emulator::new();
         let memory = executor.allocate(size_of_val(&*field) as u64).unwrap();
         let view = executor.view::<u32>(&memory);
@@ -285,6 +289,8 @@ mod tests {
             check::<f32>(&[33, 20, 68], Shape::Cube, &cubes, error);
             check::<f64>(&[5, 17, 65], Shape::Cube, &cubes, error);
             check::<f32>(&[2, 16, 16, 129], Shape::Cube, &cubes, error);
+            check::<f64>(&[33, 20, 68], Shape::Cube, &[], error);
+            check::<f32>(&[40_003], Shape::Line, &[], error);
         }
     }
 }

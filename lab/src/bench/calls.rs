@@ -32,6 +32,9 @@ pub struct Flags {
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,
+    /// The presets, all by default
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub preset: Vec<Preset>,
     /// Timed calls, after two that are not timed
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -55,6 +58,11 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
                 bound,
                 repeat: flags.repeat,
                 device: common.device,
+                presets: if flags.preset.is_empty() {
+                    &Preset::ALL
+                } else {
+                    &flags.preset
+                },
             };
             match &field {
                 Field::F32(array) => case.measure(array)?,
@@ -76,12 +84,13 @@ struct Case<'a> {
     bound: Bound,
     repeat: u32,
     device: Device,
+    presets: &'a [Preset],
 }
 
 impl Case<'_> {
     fn measure<V: OnDevice>(&self, array: &Array<V>) -> Result<(), Failure> {
         let values = array.values.to_vec();
-        for preset in Preset::ALL {
+        for preset in self.presets.iter().copied() {
             let whole = Compressor::new(preset, self.bound).extents(&array.extents)?;
             let (stream_bytes, chosen, [call, alone]) = match self.device {
                 Device::Cpu => self.on_cpu(&whole.device(Device::Cpu), &values)?,

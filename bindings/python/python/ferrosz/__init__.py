@@ -21,6 +21,7 @@ from ._ferrosz import (
     __version__,
     detect_fill,
     info,
+    release_memory,
     verify,
 )
 from ._group import Group
@@ -69,6 +70,7 @@ __all__ = [
     "decompress",
     "detect_fill",
     "info",
+    "release_memory",
     "verify",
 ]
 

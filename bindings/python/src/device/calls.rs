@@ -2,7 +2,7 @@
 
 use crate::device::array::{DeviceArray, DeviceMemory, ElementType};
 use crate::device::input::{DeviceInput, Memory as InputMemory};
-use crate::device::memory::Kept;
+use crate::device::memory::Memory;
 use crate::device::stream::{CallerStream, failed};
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use crate::options::{Aim, Options};
@@ -29,7 +29,6 @@ const FIRST_BYTES: u64 = 1024;
 /// used, or with a target, which would need the array on the host.
 pub fn compress(
     options: &Options,
-    kept: &Kept,
     array: &Bound<'_, PyAny>,
     out: Option<&Bound<'_, PyAny>>,
     stream: Option<&Bound<'_, PyAny>>,
@@ -57,7 +56,6 @@ pub fn compress(
     }
     let call = Compression {
         options,
-        kept,
         input: &input,
         caller: &caller,
     };
@@ -68,7 +66,6 @@ pub fn compress(
 /// A compression in the memory of a GPU.
 struct Compression<'a> {
     options: &'a Options,
-    kept: &'a Kept,
     input: &'a DeviceInput,
     caller: &'a CallerStream,
 }
@@ -85,10 +82,8 @@ impl Compression<'_> {
             Some(_) => 0,
             None => compressor.max_compressed_len(elements, V::TYPE)?,
         };
-        let scratch = self
-            .kept
-            .take(self.caller, of_workspace.saturating_add(room))?;
-        // SAFETY: the memory is this call's until it is put back, which is after the work, or freed, which is behind it on the stream.
+        let scratch = Memory::new(self.caller, of_workspace.saturating_add(room))?;
+        // SAFETY: the memory is this call's until it is freed, which is behind the work on the stream.
         let mut workspace =
             unsafe { gpu.workspace_in(stream, layout, scratch.address, of_workspace) }?;
         let output = match &out {
@@ -113,7 +108,7 @@ impl Compression<'_> {
             Some(out) => DeviceMemory::of_caller(out, gpu),
             None => {
                 // The room is far longer than the stream.
-                let exact = self.kept.allocate(self.caller, bytes)?;
+                let exact = Memory::new(self.caller, bytes)?;
                 let (to, count) = (exact.address, bytes as usize);
                 // SAFETY: both have so many bytes.
                 unsafe { result::memcpy_dtod_async(to, output.0, count, stream.cu_stream()) }
@@ -122,7 +117,6 @@ impl Compression<'_> {
                 DeviceMemory::new(exact, gpu)
             }
         };
-        self.kept.put(scratch);
         Ok(DeviceArray::of_stream(memory, bytes, layout))
     }
 
@@ -155,7 +149,6 @@ impl Compression<'_> {
 /// Those of the library, and `ArgumentError` if `out` cannot be used.
 pub fn decompress<'py>(
     decompressor: &Decompressor,
-    kept: &Kept,
     bytes: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
     index: Option<&Bound<'py, PyAny>>,
@@ -169,7 +162,6 @@ pub fn decompress<'py>(
     }
     let call = Decompression {
         decompressor,
-        kept,
         input: &input,
         caller: &caller,
         out,
@@ -190,7 +182,6 @@ pub fn decompress<'py>(
 /// A decompression in the memory of a GPU.
 struct Decompression<'a, 'py> {
     decompressor: &'a Decompressor,
-    kept: &'a Kept,
     input: &'a DeviceInput,
     caller: &'a CallerStream,
     out: Option<&'a Bound<'py, PyAny>>,
@@ -200,7 +191,7 @@ struct Decompression<'a, 'py> {
 impl<'py> Decompression<'_, 'py> {
     /// Decompresses a stream of this layout.
     fn run(&self, py: Python<'py>, layout: StreamLayout) -> PyResult<Bound<'py, PyAny>> {
-        let (kept, caller) = (self.kept, self.caller);
+        let caller = self.caller;
         let extents = layout
             .order
             .user_extents(&layout.layout.extents)
@@ -217,7 +208,6 @@ impl<'py> Decompression<'_, 'py> {
         let value_type = layout.value_type;
         let wanted = Wanted {
             decompressor: self.decompressor,
-            kept,
             input: self.input,
             caller,
             layout,
@@ -228,7 +218,7 @@ impl<'py> Decompression<'_, 'py> {
             None => {
                 let made = py.detach(|| {
                     let bytes = wanted.elements * value_type.bytes() as u64;
-                    let memory = kept.allocate(caller, bytes)?;
+                    let memory = Memory::new(caller, bytes)?;
                     wanted.decode(memory.address)?;
                     Ok(DeviceMemory::new(memory, &caller.gpu))
                 });
@@ -268,7 +258,6 @@ fn check_output(
 /// The elements that a decompression in the memory of a GPU decodes.
 struct Wanted<'a> {
     decompressor: &'a Decompressor,
-    kept: &'a Kept,
     input: &'a DeviceInput,
     caller: &'a CallerStream,
     layout: StreamLayout,
@@ -285,8 +274,8 @@ impl Wanted<'_> {
     fn decode_values<V: Value>(&self, address: u64) -> Result<(), Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let bytes = self.layout.workspace_bytes();
-        let scratch = self.kept.take(self.caller, bytes)?;
-        // SAFETY: the memory is this call's until it is put back, which is after the work, or freed, which is behind it on the stream.
+        let scratch = Memory::new(self.caller, bytes)?;
+        // SAFETY: the memory is this call's until it is freed, which is behind the work on the stream.
         let mut workspace =
             unsafe { gpu.workspace_in(stream, self.layout, scratch.address, bytes) }?;
         // SAFETY: the caller's objects keep both until this call ends, which is after the work, as for the workspace.
@@ -301,12 +290,7 @@ impl Wanted<'_> {
                 &mut workspace,
             )?;
         }
-        let checked = workspace.check(stream);
-        // A fault of the stream is told after the work, too.
-        if matches!(checked, Ok(()) | Err(Error::Format(_))) {
-            self.kept.put(scratch);
-        }
-        checked
+        workspace.check(stream)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::gpu::driver::{self, failed};
 use crate::gpu::executor::pinned::{self, LEAST_STAGED, Staging, StagingPool};
+use crate::gpu::executor::pool::DevicePool;
 use crate::gpu::executor::{Blocks, Executor, KernelEntry, PIECE, Task, code};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
@@ -64,6 +65,11 @@ impl Kernels {
     /// The context that the kernels are loaded into.
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    /// Locks the pages that long copies go through.
+    pub(crate) fn prepare_copies(&self) {
+        self.staging.with(&self.context, |_| ());
     }
 
     /// An executor on the context's default stream.
@@ -219,7 +225,15 @@ pub struct CudaMemory {
     address: sys::CUdeviceptr,
     bytes: u64,
     stream: Arc<CudaStream>,
-    is_of_caller: bool,
+    owner: Owner,
+}
+
+/// Who frees memory of the GPU.
+enum Owner {
+    Pool(DevicePool),
+    /// The driver of the GPU has no pools.
+    Driver,
+    Caller,
 }
 
 impl CudaMemory {
@@ -230,18 +244,19 @@ impl CudaMemory {
     /// [`Error::OutOfMemory`] and [`Error::Cuda`].
     pub fn new(stream: &Arc<CudaStream>, bytes: u64) -> Result<Self, Error> {
         let bytes = bytes.next_multiple_of(16).max(16);
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(failed("use the GPU"))?;
-        // SAFETY: the context is current; nothing reads the memory before it is written.
-        let address = unsafe { result::malloc_sync(bytes as usize) }
-            .map_err(|_| Error::OutOfMemory { bytes })?;
+        let count = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        let context = stream.context();
+        context.bind_to_thread().map_err(failed("use the GPU"))?;
+        let (address, owner) = match DevicePool::of(context)? {
+            Some(pool) => (pool.allocate(count), Owner::Pool(pool)),
+            // SAFETY: the context is current; nothing reads the memory before it is written.
+            None => (unsafe { result::malloc_sync(count) }, Owner::Driver),
+        };
         Ok(Self {
-            address,
+            address: address.map_err(|_| Error::OutOfMemory { bytes })?,
             bytes,
             stream: stream.clone(),
-            is_of_caller: false,
+            owner,
         })
     }
 
@@ -267,7 +282,7 @@ impl CudaMemory {
             address,
             bytes,
             stream: stream.clone(),
-            is_of_caller: true,
+            owner: Owner::Caller,
         })
     }
 
@@ -308,14 +323,19 @@ impl CudaMemory {
 
 impl Drop for CudaMemory {
     fn drop(&mut self) {
-        if self.is_of_caller {
+        if matches!(self.owner, Owner::Caller) {
             return;
         }
         let context = self.stream.context();
         context.record_err(context.bind_to_thread());
         context.record_err(self.stream.synchronize());
         // SAFETY: allocated by `new`, and freed once, after the last work that used it.
-        context.record_err(unsafe { result::free_sync(self.address) });
+        let freed = match &self.owner {
+            Owner::Pool(pool) => unsafe { pool.free(self.address) },
+            Owner::Driver => unsafe { result::free_sync(self.address) },
+            Owner::Caller => Ok(()),
+        };
+        context.record_err(freed);
     }
 }
 

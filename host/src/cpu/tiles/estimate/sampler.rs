@@ -37,9 +37,13 @@ impl<T: Element> Sampler<'_, T> {
             tiles: self.tiles,
             row: self.row,
             numbers: &numbers,
-            shapes: self.block_shapes,
+            // In place of holes blocks have other values.
+            shapes: match self.quantizer.has_holes() {
+                true => &[],
+                false => self.block_shapes,
+            },
         };
-        let measured = match self.quantizer.has_holes() {
+        let measured = match self.are_holes {
             true => None,
             false => self.field.measure(&wanted, self.quantizer)?,
         };
@@ -74,11 +78,11 @@ impl<T: Element> Sampler<'_, T> {
 
     /// Reads the elements of those tiles that need them and have none.
     pub(super) fn read(&mut self, tiles: &mut [SampleTile<T>]) -> Result<(), Error> {
-        let unknown = tiles.iter_mut().filter(|tile| tile.elements.is_empty());
-        match self.is_in_blocks {
-            true => Ok(()),
-            false => self.read_tiles(unknown.collect()),
-        }
+        let is_known = |tile: &SampleTile<T>| {
+            !tile.elements.is_empty() || (self.is_in_blocks && tile.has_measures())
+        };
+        let unknown = tiles.iter_mut().filter(|tile| !is_known(tile));
+        self.read_tiles(unknown.collect())
     }
 
     /// Reads tiles; holes stay holes.

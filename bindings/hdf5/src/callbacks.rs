@@ -5,6 +5,7 @@ use crate::datatype::Stored;
 use crate::failure::{Failure, guarded};
 use crate::hdf5::Hdf5;
 use crate::parameters::{Dataset, Parameters, REQUEST_WORDS, Request, axes};
+use crate::running;
 use crate::{FILTER_ID, Hid};
 use std::ffi::c_int;
 
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, space: Hid) -
                 // H5Pget_fill_value follows a null pointer.
                 let fill = hdf5.fill_value(properties, datatype)?;
                 found.dataset.fill = fill.and_then(|value| bits(found.dataset.stored, value));
+                running::forget(&found);
                 words = found.words();
             }
             // Only with an optional filter does HDF5 go on after a refusal. The words behind the request may describe another

@@ -9,7 +9,9 @@
 //! * [`codec`] does the work, without HDF5.
 //! * [`hdf5`] finds the functions of the HDF5 that called; a process may have several.
 //!
-//! The plugin has no state: HDF5 may call it from any number of threads.
+//! * [`running`] remembers what a preset chose for the chunks before.
+//!
+//! HDF5 may call the plugin from any number of threads.
 
 mod callbacks;
 mod codec;
@@ -19,6 +21,7 @@ mod filter;
 mod hdf5;
 mod memory;
 mod parameters;
+mod running;
 mod threads;
 mod width;
 

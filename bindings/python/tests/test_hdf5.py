@@ -404,6 +404,29 @@ def test_a_preset_chooses_once_for_all_chunks(file: Any, field: np.ndarray) -> N
 # Threads and processes.
 
 
+def test_the_filter_chooses_for_few_chunks(file: Any) -> None:
+    """Within the bound, about as short as with a choice for each chunk, and with its codec where the values change."""
+    z, y, x = np.ogrid[:64, :64, :64]
+    noise = np.random.default_rng(7).normal(0, 1, (64, 64, 64))
+    smooth = (np.sin(z / 30) * np.cos(y / 25) + np.sin(x / 20) + 1e-4 * noise).astype("float32")
+    half = np.where(z < 32, smooth, noise).astype("float32")
+    error, chunks = 1e-3, (16, 32, 32)
+    for name, field in (("smooth", smooth), ("half", half)):
+        dataset = file.create_dataset(name, data=field, chunks=chunks, **Ferrosz(abs=error))
+        assert abs(dataset[...].astype("float64") - field.astype("float64")).max() <= error
+        streams = [dataset.id.read_direct_chunk(dataset.id.get_chunk_info(at).chunk_offset)[1] for at in range(16)]
+        places = [dataset.id.get_chunk_info(at).chunk_offset for at in range(16)]
+        boxes = [field[tuple(slice(at, at + n) for at, n in zip(place, chunks, strict=True))] for place in places]
+        each = [ferrosz.compress(np.ascontiguousarray(box), abs=error, preset="balanced", rewritable=True) for box in boxes]
+        assert sum(map(len, streams)) <= 1.05 * sum(map(len, each)), name
+        first = {ferrosz.info(stream).codec for stream in streams[1:3]}
+        assert first == {ferrosz.info(streams[0]).codec}, "the chunks behind the first have its codec"
+        if name == "half":
+            # Where the noise begins, a choice for the chunk alone.
+            begin = next(at for at, place in enumerate(places) if place[0] >= 32)
+            assert bytes(streams[begin]) == bytes(each[begin])
+
+
 def test_work_is_in_order_and_bounded() -> None:
     cores = len(os.sched_getaffinity(0))
     lock, running, most = threading.Lock(), 0, 0

@@ -330,10 +330,12 @@ impl Drop for CudaMemory {
         context.record_err(context.bind_to_thread());
         context.record_err(self.stream.synchronize());
         // SAFETY: allocated by `new`, and freed once, after the last work that used it.
-        let freed = match &self.owner {
-            Owner::Pool(pool) => unsafe { pool.free(self.address) },
-            Owner::Driver => unsafe { result::free_sync(self.address) },
-            Owner::Caller => Ok(()),
+        let freed = unsafe {
+            match &self.owner {
+                Owner::Pool(pool) => pool.free(self.address),
+                Owner::Driver => result::free_sync(self.address),
+                Owner::Caller => Ok(()),
+            }
         };
         context.record_err(freed);
     }

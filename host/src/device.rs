@@ -121,10 +121,6 @@ impl Drop for Start {
 impl Device {
     /// Begins to start the GPU that this names, the first of several, on a thread of its own: a start takes a quarter of a second,
     /// in which the caller can read its data. What fails here fails in the call that uses the GPU.
-    #[cfg_attr(
-        not(feature = "cuda"),
-        expect(clippy::unused_self, reason = "there are no GPUs")
-    )]
     pub fn start(self) -> Start {
         #[cfg(feature = "cuda")]
         if let Self::Cuda(ordinal) = self.first() {

@@ -190,6 +190,60 @@ fn of_small_fields_the_choice_is_near_the_best() {
     }
 }
 
+/// Slices that the seasons and rough surfaces add up to: `small` may predict them by the slices before, and a sample of few
+/// tiles tells little of that.
+#[test]
+fn of_a_few_slices_small_is_not_longer_than_balanced() {
+    const LENGTHS: [u64; 3] = [24, 18, 432];
+    let [_, height, width] = LENGTHS.map(|length| length as usize);
+    for (number, (share, mean)) in [(0.003, 3.0), (0.01, 1.0), (0.01, 3.0)]
+        .into_iter()
+        .enumerate()
+    {
+        let mut random = SmallRng::seed_from_u64(number as u64);
+        // A random walk along both axes, about as high as 1.
+        let mut surface = || {
+            let mut heights = vec![0.0; height * width];
+            for at in 0..heights.len() {
+                let step: f64 = random.random_range(-1.0..1.0);
+                let [y, x] = [at / width, at % width];
+                let known = |is_there: bool, back: usize| match is_there {
+                    true => heights[at - back],
+                    false => 0.0,
+                };
+                heights[at] =
+                    step + known(x > 0, 1) + known(y > 0, width) - known(x > 0 && y > 0, width + 1);
+            }
+            let square: f64 = heights.iter().map(|height| height * height).sum();
+            let unit = (square / heights.len() as f64).sqrt();
+            heights.into_iter().map(move |height| height / unit)
+        };
+        let all = [surface(), surface(), surface()].map(Vec::from_iter);
+        let mut values = Vec::new();
+        for slice in 0..LENGTHS[0] {
+            let (sine, cosine) = (slice as f64 / 2.0).sin_cos();
+            let rough = surface();
+            let places = all[0].iter().zip(&all[1]).zip(&all[2]).zip(rough);
+            values.extend(places.map(|(((base, one), other), rough)| {
+                (mean * base + cosine * one + sine * other + share * rough) as f32
+            }));
+        }
+        for exponent in [-2, -3, -4] {
+            let bound = Bound::range(10f64.powi(exponent)).expect("a bound");
+            let length = |preset| {
+                let compressor = Compressor::new(preset, bound).device(Device::Cpu);
+                let compressor = compressor.extents(&LENGTHS).expect("extents");
+                compressor.compress(&values).expect("compresses").len()
+            };
+            let (small, balanced) = (length(Preset::Small), length(Preset::Balanced));
+            assert!(
+                small <= balanced,
+                "{share} {mean} 1e{exponent}: {small} > {balanced}"
+            );
+        }
+    }
+}
+
 /// The default against every codec of every rank, those included that no preset chooses from.
 fn no_codec_is_much_shorter<T: FromBits>(kind: Kind, bound: Bound, lengths: &[u64]) {
     let field = make_kind::<T>(kind, lengths.iter().product::<u64>() as usize, 5);

@@ -297,8 +297,17 @@ pub(crate) struct Best {
 }
 
 impl Best {
-    /// Takes other axes if they are clearly better: first the codec that is best so far is tried, as this is cheap;
-    /// then all codecs.
+    /// The codecs that tell whether other axes are worth a race: the best so far. [`Codec::SLICES`] says little of axes of
+    /// slices, which it has by itself, so there is the best one without coefficients, too.
+    fn probes(&self, request: &Request) -> impl Iterator<Item = Codec> + use<> {
+        let best = self.chosen.layout.codec;
+        let has_other = best == Codec::SLICES && request.codecs.contains(&Codec::LORENZO_RANS);
+        [Some(best), has_other.then_some(Codec::LORENZO_RANS)]
+            .into_iter()
+            .flatten()
+    }
+
+    /// Takes other axes if they are clearly better: first few codecs are tried, as this is cheap; then all.
     fn improve<T: Element>(
         &mut self,
         predictions: &mut Predictions<'_, T>,
@@ -308,12 +317,13 @@ impl Best {
     ) -> Result<(), Error> {
         let is_better = |bytes: u128| bytes * 100 <= self.bytes * percent;
         let coded = request.coded(Some(candidate.axes));
-        let same_codec = Layout::new(self.chosen.layout.codec, candidate.shape, coded);
-        if !is_better(race::last_prediction(
-            predictions,
-            &same_codec,
-            request.is_in_blocks(),
-        )?) {
+        let mut is_promising = false;
+        for codec in self.probes(request) {
+            let layout = Layout::new(codec, candidate.shape, coded);
+            let bytes = race::last_prediction(predictions, &layout, request.is_in_blocks())?;
+            is_promising |= is_better(bytes);
+        }
+        if !is_promising {
             return Ok(());
         }
         let candidates = candidates(request.codecs, Some(candidate.shape), &coded);

@@ -60,6 +60,11 @@ const RANK_PERCENT: u128 = 125;
 /// The same for slices, of which the first round, without coefficients, tells less.
 const SLICES_PERCENT: u128 = 200;
 
+/// In a field of fewer elements than so many, slices must be predicted to have at most this percentage of the bytes of the
+/// best other codec: their coefficients are fitted to a tile or two of its sample, which they predict better than the rest.
+const FEW: u64 = 1 << 20;
+const SLICES_OF_FEW_PERCENT: u128 = 97;
+
 /// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
 const VARIANT_PERCENT: u128 = 99;
 
@@ -144,7 +149,7 @@ pub(super) fn shortest<T: Element>(
     let shorter = at_most(&found, bytes).into_iter();
     let shorter: Vec<Layout> = shorter.filter(|layout| !left.contains(layout)).collect();
     left.extend(shorter);
-    let (bytes, best) = smallest(&predictions.of(&left, second)?)?;
+    let (bytes, best) = decided(&predictions.of(&left, second)?, elements)?;
 
     // 4. Its variants.
     let others: Vec<Layout> = variants(&best)
@@ -183,6 +188,20 @@ fn elements_of(candidates: &[Layout]) -> u64 {
     candidates
         .first()
         .map_or(0, |layout| layout.extents.elements())
+}
+
+/// The smallest, but slices only if they are clearly smaller.
+fn decided(found: &[(u128, Layout)], elements: u64) -> Result<(u128, Layout), Error> {
+    let best = smallest(found)?;
+    if best.1.codec != Codec::SLICES || elements >= FEW {
+        return Ok(best);
+    }
+    let is_other = |of: &&(u128, Layout)| of.1.codec != Codec::SLICES;
+    let others: Vec<_> = found.iter().filter(is_other).copied().collect();
+    match smallest(&others) {
+        Ok(other) if best.0 * 100 > other.0 * SLICES_OF_FEW_PERCENT => Ok(other),
+        _ => Ok(best),
+    }
 }
 
 fn smallest(found: &[(u128, Layout)]) -> Result<(u128, Layout), Error> {

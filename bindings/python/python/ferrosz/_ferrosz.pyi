@@ -21,6 +21,7 @@ __all__ = [
     "detect_fill",
     "has_splines",
     "info",
+    "release_memory",
     "verify",
 ]
 

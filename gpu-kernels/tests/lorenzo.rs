@@ -5,6 +5,7 @@ use ferrosz_codec::code::entropy::token::RAW;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Cube, Line, Plane, StaticShape};
 use ferrosz_codec::tile::{self, TileGrid};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
@@ -146,6 +147,7 @@ where
         },
         flags: u32::from(in_cells),
         first_tile: 0,
+        taken: TakenTiles::all(),
     };
     let emulator = Emulator::new().seed(seed);
     let blocks = grid.tiles() as u32;
@@ -260,6 +262,7 @@ fn any_codes_reconstruct() {
             quantizer: quantizer.to_bits(),
             flags: 0,
             first_tile: 0,
+            taken: TakenTiles::all(),
         };
         let blocks = grid.tiles() as u32;
         Emulator::new()

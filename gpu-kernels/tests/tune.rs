@@ -15,6 +15,7 @@ use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
@@ -83,6 +84,7 @@ fn part_of(grid: &TileGrid, words: &mut [u32]) -> InterpParams {
         lengths: grid.slice_lengths(),
         is_coarse: 0,
         first_tile: 0,
+        taken: TakenTiles::all(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::{Keeping, census};
 use crate::parallel;
-use crate::sampled_field::SampledField;
+use crate::sampled_field::{SampledField, TilesToWeigh};
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -367,6 +367,14 @@ pub(crate) fn choose<T: Element>(
         best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
     }
     Ok(best)
+}
+
+/// The tiles that [`choose`] weighs first.
+pub(crate) fn tiles_to_weigh(request: &Request) -> Vec<TilesToWeigh> {
+    let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
+    let efforts = race::efforts(&candidates);
+    let of_shapes = predictions::tiles_to_weigh(request, &candidates, &efforts);
+    of_shapes.into_iter().map(|(_, tiles)| tiles).collect()
 }
 
 /// The elements of each box.

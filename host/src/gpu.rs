@@ -1,6 +1,8 @@
 //! Machines that run kernels, and the order of the kernels, which is the same for all machines.
 
 pub(crate) mod batch;
+#[cfg(feature = "cuda")]
+mod block_sizes;
 pub(crate) mod blocks;
 #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
 pub(crate) mod boxes;
@@ -11,8 +13,12 @@ pub(crate) mod driver;
 pub(crate) mod executor;
 pub(crate) mod host_slices;
 pub(crate) mod job;
-pub(crate) mod mapping;
 #[cfg(feature = "cuda")]
-pub(crate) mod measures;
+mod leavings;
+pub(crate) mod mapping;
 pub(crate) mod resolve;
+#[cfg(feature = "cuda")]
+pub(crate) mod sample;
 pub(crate) mod tiles;
+#[cfg(feature = "cuda")]
+pub(crate) mod weights;

@@ -16,6 +16,7 @@ use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Element, with_shape};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
@@ -86,6 +87,7 @@ fn part(grid: &TileGrid, workspace: &Workspace, field: View<u32>) -> InterpParam
         lengths: grid.lengths(),
         is_coarse: 0,
         first_tile: 0,
+        taken: TakenTiles::all(),
     }
 }
 
@@ -109,6 +111,7 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         max_radius: C::WIDTH.max_radius(),
         part,
         sampled: Sampled::whole(grid.tiles()),
+        scored: Sampled::whole(grid.tiles()),
         others: Others::default(),
         workspace: workspace.cells,
         cells: workspace.costs,

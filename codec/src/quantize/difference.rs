@@ -16,6 +16,8 @@ pub fn difference_bits<T: Element>(before: T, behind: T, steps: T) -> u32 {
 }
 
 /// The steps of a difference of 1 for [`difference_bits`]. Without an error, all differences are large.
+#[inline(always)]
 pub fn steps_of<T: Element>(error: T) -> T {
-    T::from_f64((0.5 / error.to_f64()).min(f64::MAX))
+    let steps = 0.5 / error.to_f64();
+    T::from_f64(if steps < f64::MAX { steps } else { f64::MAX })
 }

@@ -56,6 +56,21 @@ impl<T: Element> LevelQuantizer<T> {
         self.encode(value, prediction, error, radius).known
     }
 
+    /// The multiple of the step that is nearest to a value: about as far from it as decoded values are, without a prediction. The
+    /// value itself if it is no number of few steps.
+    #[inline(always)]
+    pub fn rounded(&self, value: T) -> T {
+        let scaled = value * (self.inverse * T::HALF);
+        let steps = (scaled + T::ROUNDING_MAGIC) - T::ROUNDING_MAGIC;
+        // Also false for NaN.
+        let is_near = scaled.abs() < T::ROUNDING_LIMIT;
+        if is_near && self.step > T::ZERO {
+            steps * self.step
+        } else {
+            value
+        }
+    }
+
     /// The code of a value, less than `radius` in magnitude. The decoded value is exactly within `error` of the value;
     /// with an error of 0, it has the same bits.
     #[inline(always)]
@@ -210,6 +225,16 @@ mod tests {
             1 => any.round(),
             _ => any.round() * (1.0 + f64::from(rng.random_range(-3..4)) * 6e-8),
         }
+    }
+
+    #[test]
+    fn rounded_values_are_multiples_of_the_step() {
+        let quantizer = LevelQuantizer::<f32>::new(0.125);
+        for (value, rounded) in [(0.3, 0.25), (-7.9, -8.0), (0.1, 0.0), (1e30, 1e30)] {
+            assert_eq!(quantizer.rounded(value), rounded);
+        }
+        assert!(quantizer.rounded(f32::NAN).is_nan());
+        assert_eq!(LevelQuantizer::<f64>::new(0.0).rounded(0.3), 0.3);
     }
 
     fn usual_codes_are_as_defined<T: Element>(seed: u64) {

@@ -1,22 +1,26 @@
 //! The weights of tiles: the bits of the differences between neighbours along x. A thread block a tile.
 
 use crate::PACKAGE;
+use crate::pipeline::cells::{self, Given};
 use crate::primitives::element::load_element;
 use crate::primitives::read_boxes::BoxToRead;
 use crate::primitives::scan::block_sum;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
-use ferrosz_codec::quantize::difference::difference_bits;
+use ferrosz_codec::quantize::difference::{difference_bits, steps_of};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Threads in a block.
-const THREADS: u32 = 256;
+/// Threads in a block: with fewer, each would wait for many elements, one after the other.
+const THREADS: u32 = 1024;
 const WARPS: u32 = THREADS / WARP;
 
 const SHARED: (Shared<u32>, Layout) = {
     let mut layout = Layout::new();
     (layout.array("sums of warps", WARPS), layout)
 };
+
+/// Pairs that a thread reads before it looks at the first.
+const IN_FLIGHT: usize = 4;
 
 /// Weighs tiles of a field of `E`. Launched with one block a tile.
 pub struct WeighTiles<E>(PhantomData<E>);
@@ -35,8 +39,10 @@ pub struct WeighTilesParams {
     pub length: u64,
     /// The tiles, as [`BoxToRead::to_list`] has them.
     pub tiles: View<u64>,
-    /// The bits of the steps of a difference of 1: see [`difference_bits`].
-    pub steps: u64,
+    /// The bits of the absolute error.
+    pub error: Given<1>,
+    /// The workspace, if the error is there: see [`cells`].
+    pub cells: View<u64>,
     /// The output: the sum of the bits of each tile.
     pub bits: View<u32>,
 }
@@ -48,32 +54,74 @@ impl<E: Element> Kernel for WeighTiles<E> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = 4;
+    const RESIDENT_BLOCKS: u32 = 1;
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &WeighTilesParams) {
         let number = t.block_index();
         let BoxToRead { from, extents, .. } = BoxToRead::load(t, params.tiles, number);
-        let steps = E::from_bits64(params.steps);
+        let [error] = params.error.find(t, params.cells, cells::QUANTIZER);
+        let steps = steps_of(E::from_bits64(error));
         let elements: u32 = extents.iter().product();
-        let [_, height, width] = extents.map(|extent| extent.max(1));
+        let rows = Rows::new(from, params.length);
         let mut sum = 0;
         let mut at = t.thread_index();
         while at < elements {
-            let (row, x) = (at / width, at % width);
-            let (z, y) = (row / height, row % height);
-            let own = from + u64::from(z) * params.slice + u64::from(y) * params.row + u64::from(x);
-            let has_next = x + 1 < width && !(own + 1).is_multiple_of(params.length);
-            if has_next {
-                let before: E = load_element(t, params.field, own);
-                let behind: E = load_element(t, params.field, own + 1);
-                sum += difference_bits(before, behind, steps);
+            let mut pairs = [(E::ZERO, E::ZERO); IN_FLIGHT];
+            for (i, pair) in (0..).zip(&mut pairs) {
+                *pair = load_pair(t, params, (from, extents), &rows, at + i * THREADS);
             }
-            at += THREADS;
+            for (before, behind) in &pairs {
+                sum += difference_bits(*before, *behind, steps);
+            }
+            at += IN_FLIGHT as u32 * THREADS;
         }
         let sum = block_sum::<T, { WARPS as usize }>(t, sum, SHARED.0).total;
         if t.thread_index() == 0 {
             t.store(params.bits, u64::from(number), sum);
         }
     }
+}
+
+/// Where rows of the field begin in a tile of a line.
+struct Rows {
+    /// The first position of the tile that begins one, if it is not the tile's first.
+    first: u32,
+    length: u32,
+}
+
+impl Rows {
+    /// Those of a tile from an element on. A tile is shorter than 2^32, so that longer rows may as well have this length.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn new(from: u64, length: u64) -> Self {
+        let short = |length: u64| length.min(u64::from(u32::MAX)) as u32;
+        let length = length.max(1);
+        Self {
+            first: short(length - from % length),
+            length: short(length),
+        }
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    const fn begin_at(&self, x: u32) -> bool {
+        x >= self.first && (x - self.first).is_multiple_of(self.length)
+    }
+}
+
+/// A position of a tile and its neighbour along x. If there are no such, an element and itself, which weigh nothing.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn load_pair<T: Thread, E: Element>(
+    t: T,
+    params: &WeighTilesParams,
+    (from, [depth, height, width]): (u64, [u32; 3]),
+    rows: &Rows,
+    at: u32,
+) -> (E, E) {
+    let (row, x) = (at / width.max(1), at % width.max(1));
+    let (z, y) = (row / height.max(1), row % height.max(1));
+    let own = from + u64::from(z) * params.slice + u64::from(y) * params.row + u64::from(x);
+    let is_pair = z < depth && x + 1 < width && !rows.begin_at(x + 1);
+    let before = load_element(t, params.field, if is_pair { own } else { from });
+    let behind = load_element(t, params.field, if is_pair { own + 1 } else { from });
+    (before, behind)
 }

@@ -3,7 +3,7 @@
 
 use crate::PACKAGE;
 use crate::pipeline::cells::{self, Given};
-use crate::quantize::extremes::see_share;
+use crate::primitives::element::load_element;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -65,19 +65,15 @@ impl<E: Element> Kernel for RefuseClose<E> {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         let mut is_refused = false;
-        see_share(
-            t,
-            params.input,
-            params.elements,
-            thread,
-            threads,
-            |value: E| {
-                let is_close = fills
-                    .iter()
-                    .fold(false, |any, fill| any | reach.has(value, *fill));
-                is_refused |= is_close && !params.classes.has_fill(value);
-            },
-        );
+        let mut at = thread;
+        while at < params.elements {
+            let value: E = load_element(t, params.input, at);
+            let is_close = fills
+                .iter()
+                .fold(false, |any, fill| any | reach.has(value, *fill));
+            is_refused |= is_close && !params.classes.has_fill(value);
+            at += threads;
+        }
         if is_refused {
             t.atomic_store(params.cells, cells::STREAM_BYTES, 0);
         }

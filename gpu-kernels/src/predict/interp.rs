@@ -26,10 +26,11 @@ pub mod sums;
 mod systems;
 pub mod values;
 
+use crate::choice::taken_tiles::TakenTiles;
 use crate::predict::interp::prepare::PARAMETER_WORDS;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::TileGrid;
-use ferrosz_simt::View;
+use ferrosz_codec::tile::{RUN_TILES, TileGrid};
+use ferrosz_simt::{Thread, View};
 
 /// Threads in a block.
 pub const THREADS: u32 = 256;
@@ -62,6 +63,8 @@ pub struct InterpParams {
     pub is_coarse: u32,
     /// The first tile to work on.
     pub first_tile: u32,
+    /// The tiles that are predicted. Each of those of a list has the codes of a run.
+    pub taken: TakenTiles,
 }
 
 impl InterpParams {
@@ -69,6 +72,17 @@ impl InterpParams {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn coefficients(&self) -> View<u32> {
         self.parameters.from(PARAMETER_WORDS)
+    }
+
+    /// The number of the tile that a block of prediction works on, and that of its codes.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(crate) fn taken_tile<T: Thread>(&self, t: T) -> [u64; 2] {
+        if self.taken.is_all() {
+            [u64::from(self.first_tile + t.block_index()); 2]
+        } else {
+            let at = u64::from(t.block_index());
+            [self.taken.number(t, at), u64::from(RUN_TILES) * at]
+        }
     }
 
     /// The tiles of the part.

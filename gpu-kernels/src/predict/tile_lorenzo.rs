@@ -10,11 +10,12 @@ pub mod predict;
 pub mod reconstruct;
 pub mod rows;
 
+use crate::choice::taken_tiles::TakenTiles;
 use crate::pipeline::cells::{self, Given};
 use ferrosz_codec::Element;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::{TileBox, TileGrid};
+use ferrosz_codec::tile::{RUN_TILES, TileBox, TileGrid};
 use ferrosz_simt::{Thread, View};
 
 /// Threads in a block.
@@ -44,6 +45,8 @@ pub struct LorenzoParams {
     pub flags: u32,
     /// The tiles of the slices before, whose codes come first.
     pub first_tile: u32,
+    /// The tiles that are predicted, all of this slice. Each has the codes of a run.
+    pub taken: TakenTiles,
 }
 
 /// The flag that the quantiser is in the workspace.
@@ -53,6 +56,18 @@ pub const QUANTIZER_IN_CELLS: u32 = 1;
 pub const HOLES: u32 = 2;
 
 impl LorenzoParams {
+    /// The number of the codes of the tile of block `block`, and the tile.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn taken_tile<T: Thread>(&self, t: T, shape: Shape, block: u32) -> (u64, TileBox) {
+        if self.taken.is_all() {
+            return self.tile(shape, block);
+        }
+        let grid = TileGrid::new(shape, self.lengths);
+        let in_slice = self.taken.number(t, block.into()) % grid.tiles().max(1);
+        let number = u64::from(RUN_TILES) * u64::from(self.first_tile + block);
+        (number, grid.tile(in_slice))
+    }
+
     /// The number of the tile of block `block`, and the tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn tile(&self, shape: Shape, block: u32) -> (u64, TileBox) {

@@ -15,6 +15,7 @@ use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{ChunkLength, LANES, TILE};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
@@ -210,6 +211,7 @@ pub fn compress_counted<E: Element, C: SymbolCoder, S: StaticShape>(
         counts: view(&mut counts),
         counted,
         tiles_a_block: [1, WARPS, 3][seed as usize % 3],
+        taken: TakenTiles::all(),
     };
     let blocks = 1 + seed as u32 / 3 % 3;
     emulator
@@ -423,6 +425,7 @@ pub fn compress_planes<E: Element>(sample: &Sample<E>, seed: u64) -> Compressed 
         records: records.view(),
         cells: view(&mut workspace),
         element_words,
+        taken: TakenTiles::all(),
     };
     let launched = emulator.launch::<Measure>(chunks as u32, &measure);
     launched.expect("measure");

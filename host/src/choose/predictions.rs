@@ -4,11 +4,13 @@ use crate::choose::Request;
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::{fill_field, part_bytes};
-use crate::cpu::tiles::{Sampler, TileSample, exact_bytes, zeros_to_holes};
+use crate::cpu::tiles::{
+    Sampler, TileSample, exact_bytes, weighed_for_tuning, weighed_of, zeros_to_holes,
+};
 use crate::error::Error;
 use crate::parallel;
 use crate::sample::spread;
-use crate::sampled_field::SampledField;
+use crate::sampled_field::{SampledField, TilesToWeigh};
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -22,8 +24,8 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
 use ferrosz_codec::{Bound, Codec, Element};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 /// How closely a size is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +53,8 @@ pub(super) struct Predictions<'a, T> {
     request: &'a Request,
     field: &'a mut (dyn SampledField<T> + 'a),
     samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
+    /// The bits of the tiles of each shape that kernels have weighed.
+    weights: HashMap<Shape, HashMap<u64, u64>>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
     yardsticks: Yardsticks,
@@ -72,9 +76,25 @@ impl<'a, T: Element> Predictions<'a, T> {
             field,
             yardsticks,
             samples: HashMap::new(),
+            weights: HashMap::new(),
             sizes: HashMap::new(),
             mask: None,
         }
+    }
+
+    /// Weighs the tiles of the samples of some layouts at once, if kernels weigh them: of each alone takes as long.
+    pub(super) fn weigh(&mut self, layouts: &[Layout], efforts: &[Effort]) -> Result<(), Error> {
+        let Some(kernels) = self.field.kernels() else {
+            return Ok(());
+        };
+        let wanted = tiles_to_weigh(self.request, layouts, efforts).into_iter();
+        let (shapes, wanted): (Vec<Shape>, Vec<TilesToWeigh>) = wanted.unzip();
+        let found = kernels.weigh(&wanted, self.quantizer)?;
+        for ((shape, wanted), bits) in shapes.into_iter().zip(wanted).zip(found) {
+            let of_shape = self.weights.entry(shape).or_default();
+            of_shape.extend(wanted.numbers.into_iter().zip(bits));
+        }
+        Ok(())
     }
 
     /// The predicted sizes of chunk table and payload of some layouts, with the length of chunks that they will have.
@@ -116,33 +136,66 @@ impl<'a, T: Element> Predictions<'a, T> {
         self.request.keep(layout.codec).zeros
     }
 
-    /// The sizes of layouts by samples that there are. Predictors, and then layouts, are shared out among threads: a sample
-    /// has too few tiles for many of them.
+    /// Predicts the samples by the predictors of layouts. Those in the memory of a machine with kernels are measured there, the
+    /// others here: predictors are shared out among threads, as a sample has too few tiles for many of them.
+    fn predict(
+        &mut self,
+        layouts: &[Layout],
+        effort: Effort,
+        yardsticks: [u128; 2],
+    ) -> Result<(), Error> {
+        let (request, own_quantizer) = (self.request, self.quantizer);
+        let with_given = |layout: &Layout| layout.with_chunk(request.chunk.unwrap_or_default());
+        let (mut here, mut on_machine) = (Vec::new(), Vec::new());
+        let samples = self.samples.iter_mut();
+        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == effort) {
+            let is_own = |layout: &&Layout| {
+                layout.shape == *shape && request.keep(layout.codec).zeros == *holes
+            };
+            let own = layouts.iter().filter(is_own);
+            let own: Vec<TileLayout> = own.filter_map(|own| with_given(own).tiles()).collect();
+            let quantizer = with_holes(own_quantizer, *holes);
+            let yardstick = yardsticks[usize::from(*holes)];
+            let extents = layouts.first().map(|layout| layout.extents);
+            let grid = Grid::new(*shape, &extents.unwrap_or(request.extents));
+            let block_shapes = request.block_shapes(*shape);
+            match sample.to_measure(&grid, &block_shapes, &own, &quantizer) {
+                Some(wanted) => on_machine.push(((sample, yardstick), wanted)),
+                None => here.push((sample, own, quantizer, yardstick)),
+            }
+        }
+        parallel::each(
+            here.into_iter(),
+            |(sample, own, quantizer, yardstick): (&mut TileSample<T>, _, _, _)| {
+                sample.predict_all(&own, &quantizer, yardstick);
+            },
+        );
+        let (samples, wanted): (Vec<_>, Vec<_>) = on_machine.into_iter().unzip();
+        if let Some(kernels) = self.field.kernels()
+            && !wanted.is_empty()
+        {
+            let found = kernels.measure(&wanted, own_quantizer)?;
+            for (((sample, yardstick), wanted), found) in
+                samples.into_iter().zip(&wanted).zip(found)
+            {
+                sample.take(wanted, found, yardstick);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sizes of layouts by samples that there are. Layouts are shared out among threads.
     fn sampled(
         &mut self,
         layouts: &[Layout],
         effort: Effort,
     ) -> Result<Vec<(u128, Layout)>, Error> {
         let yardsticks = [false, true].map(|are_holes| self.yardstick(are_holes));
+        self.predict(layouts, effort, yardsticks)?;
+        let mut of_effort = (self.samples.iter()).filter(|((.., of), _)| *of == effort);
+        let are_known = self.request.is_in_blocks() && of_effort.all(|(_, it)| it.is_sized());
         let (quantizer, request) = (self.quantizer, self.request);
         let are_holes = |layout: &Layout| request.keep(layout.codec).zeros;
-        let with_given = |layout: &Layout| layout.with_chunk(request.chunk.unwrap_or_default());
-        let samples = self.samples.iter_mut();
-        let samples: Vec<_> = samples.filter(|((.., of), _)| *of == effort).collect();
-        let are_known = request.is_in_blocks() && samples.iter().all(|(_, it)| it.is_measured());
-        let predict =
-            |((shape, holes, _), sample): (&(Shape, AreHoles, Effort), &mut TileSample<T>)| {
-                let is_own =
-                    |layout: &&Layout| layout.shape == *shape && are_holes(layout) == *holes;
-                let layouts = layouts.iter().filter(is_own);
-                let layouts = layouts.filter_map(|layout| with_given(layout).tiles());
-                let layouts: Vec<TileLayout> = layouts.collect();
-                let yardstick = yardsticks[usize::from(*holes)];
-                sample.predict_all(&layouts, &with_holes(quantizer, *holes), yardstick);
-            };
-        if !are_known {
-            parallel::each(samples.into_iter(), predict);
-        }
         let samples = &self.samples;
         let size = |layout: &Layout| {
             let holes = are_holes(layout);
@@ -150,16 +203,29 @@ impl<'a, T: Element> Predictions<'a, T> {
             let sample = samples
                 .get(&(shape, holes, effort))
                 .ok_or(Error::NotChosen)?;
-            let (quantizer, yardstick) =
-                (with_holes(quantizer, holes), yardsticks[usize::from(holes)]);
-            in_chunks(request.chunk, layout, |layout| {
-                Ok(sampled_bytes(
-                    (sample, shape),
-                    layout,
-                    &quantizer,
-                    yardstick,
-                ))
-            })
+            let yardstick = yardsticks[usize::from(holes)];
+            match layout
+                .with_chunk(request.chunk.unwrap_or_default())
+                .family()
+            {
+                Family::Blocks(blocks) => {
+                    let quantizer = with_holes(quantizer, holes);
+                    in_chunks(request.chunk, layout, |_| {
+                        let sample = (sample, shape);
+                        Ok(sampled_block_bytes(
+                            sample, &blocks, layout, &quantizer, yardstick,
+                        ))
+                    })
+                }
+                Family::Tiles(tiles) => {
+                    let estimate = sample.estimate(&tiles, yardstick).ok_or(Error::NotChosen)?;
+                    in_chunks(request.chunk, layout, |layout| {
+                        Ok(layout
+                            .tiles()
+                            .map_or(u128::MAX, |tiles| estimate.bytes(&tiles)))
+                    })
+                }
+            }
         };
         // Other threads take longer to begin than this one needs for known sizes.
         match are_known {
@@ -181,16 +247,15 @@ impl<'a, T: Element> Predictions<'a, T> {
         let quantizer = with_holes(self.quantizer, are_holes);
         let grid = Grid::new(shape, &layout.extents);
         let tile_grid = tiles_of(&grid);
-        let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
         let block_shapes = self.request.block_shapes(shape);
         let mut sampler = Sampler {
             grid: &grid,
             tiles: &tile_grid,
-            row: row.max(1),
+            row: row_of(layout),
             quantizer: &quantizer,
             are_holes,
             block_shapes: &block_shapes,
-            is_in_blocks: self.request.is_in_blocks(),
+            weights: self.weights.entry(shape).or_default(),
             field: &mut *self.field,
         };
         let sample = match self.samples.entry((shape, are_holes, effort)) {
@@ -268,6 +333,43 @@ impl<'a, T: Element> Predictions<'a, T> {
     }
 }
 
+/// The tiles that are weighed for the samples of some layouts, for each shape of tiles.
+pub(super) fn tiles_to_weigh(
+    request: &Request,
+    layouts: &[Layout],
+    efforts: &[Effort],
+) -> Vec<(Shape, TilesToWeigh)> {
+    let mut wanted: Vec<(Shape, TilesToWeigh)> = Vec::new();
+    for layout in layouts {
+        let shape = request.sampled_shape(layout);
+        if wanted.iter().any(|(other, _)| *other == shape) {
+            continue;
+        }
+        let tiles = tiles_of(&Grid::new(shape, &layout.extents));
+        let mut numbers = BTreeSet::new();
+        for effort in efforts {
+            if let Effort::Sample {
+                tiles: of_sample,
+                is_tuned,
+            } = effort
+            {
+                numbers.extend(weighed_of(&tiles, *of_sample));
+                if *is_tuned {
+                    let is_whole = *of_sample >= tiles.tiles();
+                    numbers.extend(weighed_for_tuning(&tiles, is_whole));
+                }
+            }
+        }
+        let of_shape = TilesToWeigh {
+            tiles,
+            row: row_of(layout),
+            numbers: numbers.into_iter().collect(),
+        };
+        wanted.push((shape, of_shape));
+    }
+    wanted
+}
+
 /// The quantiser of a field that has holes in place of zeros, or not.
 fn with_holes<T: Element>(quantizer: &Quantizer<T>, are_holes: AreHoles) -> Quantizer<T> {
     quantizer.with_holes(quantizer.has_holes() || are_holes)
@@ -323,22 +425,24 @@ fn in_chunks(
     Ok((size, layout))
 }
 
-/// The size of chunk table and payload of a layout, whose predictor has predicted the sample, of tiles of a shape.
-fn sampled_bytes<T: Element>(
+/// The size of chunk table and payload in blocks of a field with a sample of tiles of a shape.
+fn sampled_block_bytes<T: Element>(
     (sample, shape): (&TileSample<T>, Shape),
+    BlockLayout { codec, grid }: &BlockLayout,
     layout: &Layout,
     quantizer: &Quantizer<T>,
     yardstick: u128,
 ) -> u128 {
-    match layout.family() {
-        Family::Blocks(BlockLayout { codec, grid }) => {
-            let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-            let tiles = tiles_of(&Grid::new(shape, &layout.extents));
-            let blocks = (codec, grid.shape());
-            table + sample.predicted_block_bytes(blocks, &tiles, quantizer, yardstick)
-        }
-        Family::Tiles(tiles) => sample.predicted_bytes(&tiles, yardstick),
-    }
+    let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
+    let tiles = tiles_of(&Grid::new(shape, &layout.extents));
+    let blocks = (*codec, grid.shape());
+    table + sample.predicted_block_bytes(blocks, &tiles, quantizer, yardstick)
+}
+
+/// The length of a field along x.
+fn row_of(layout: &Layout) -> u64 {
+    let [.., row] = Grid::new(Shape::Plane, &layout.extents).lengths();
+    row.max(1)
 }
 
 /// The tiles of a field with this grid of chunks.

@@ -100,6 +100,7 @@ pub(super) fn shortest<T: Element>(
     let of_blocks: Vec<Layout> = candidates.iter().copied().filter(in_blocks).collect();
     let is_tiny = elements <= TINY && !of_blocks.is_empty();
     if is_tiny || of_blocks.len() == candidates.len() {
+        predictions.weigh(&of_blocks, &efforts(candidates))?;
         return smallest(&predictions.of(&of_blocks, last_effort(true, elements))?);
     }
     let variants = |leader: &Layout| {
@@ -112,6 +113,7 @@ pub(super) fn shortest<T: Element>(
             .copied()
     };
     let (first, second) = (FIRST.effort(elements), last_effort(false, elements));
+    predictions.weigh(candidates, &efforts(candidates))?;
 
     // 1. All leaders, by few tiles. A variant without its leader, such as a codec that has a name, is one.
     let is_there = |codec: Codec| candidates.iter().any(|layout| layout.codec == codec);
@@ -173,6 +175,16 @@ pub(super) fn last_prediction<T: Element>(
 ) -> Result<u128, Error> {
     let effort = last_effort(in_blocks, layout.extents.elements());
     Ok(smallest(&predictions.of(&[*layout], effort)?)?.0)
+}
+
+/// How the sizes of candidates are predicted, round by round.
+pub(super) fn efforts(candidates: &[Layout]) -> Vec<Effort> {
+    let elements = elements_of(candidates);
+    let are_in_blocks = (candidates.iter()).all(|layout| layout.codec.tiles().is_none());
+    match are_in_blocks {
+        true => vec![last_effort(true, elements)],
+        false => vec![FIRST.effort(elements), last_effort(false, elements)],
+    }
 }
 
 /// How the sizes are predicted that decide.

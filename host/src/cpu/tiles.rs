@@ -15,6 +15,8 @@ mod strided;
 pub(crate) use compress::compress;
 pub(crate) use decompress::{Reader, entries};
 #[cfg(all(test, feature = "cuda", feature = "emulator"))]
-pub(crate) use estimate::reference::measures_on_cpu;
-pub(crate) use estimate::{Sampler, TileSample, exact_bytes, zeros_to_holes};
+pub(crate) use estimate::reference::{bits_on_cpu, measures_on_cpu};
+pub(crate) use estimate::{
+    Sampler, TileSample, exact_bytes, weighed_for_tuning, weighed_of, zeros_to_holes,
+};
 pub(crate) use salvage::{check, salvage};

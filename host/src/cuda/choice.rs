@@ -10,9 +10,11 @@ use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::words;
 use crate::gpu::mapping::compress::{Compression, enqueue_mapping};
 use crate::gpu::mapping::workspace::workspace_cells;
-use crate::gpu::measures::FieldOnMachine;
 use crate::gpu::resolve::{enqueue_resolve, extremes};
+use crate::gpu::sample::FieldOnMachine;
+use crate::gpu::weights::Weights;
 use crate::keeping::Keeping;
+use crate::sampled_field::TilesToWeigh;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaStream, DevicePtr};
 use ferrosz_codec::bound::Extremes;
@@ -135,7 +137,10 @@ fn choose_on<V: Value, E: Executor>(
     let memory = mappings.allocate(executor)?;
     let coded = mappings.map::<V, _>(executor, &memory, field, cells)?;
     let needs_census = request.needs_census(&mappings.values);
+    let tiles = choose::tiles_to_weigh(request);
+    let weights = mappings.weigh::<V, _>(executor, &coded, boxes, &tiles)?;
     let (quantizer, census) = mappings.find::<V, _>(executor, &coded, needs_census)?;
+    let weighed = tiles.iter().cloned().zip(weights.find(executor)?).collect();
     let least = || {
         let elements = request.extents.elements();
         let found = extremes::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
@@ -146,6 +151,7 @@ fn choose_on<V: Value, E: Executor>(
         executor,
         field: coded.field,
         memory: boxes,
+        weighed,
     };
     Ok(choose::choose(&quantizer, &request, &mut source)?.chosen)
 }
@@ -241,6 +247,24 @@ impl Mappings {
         Ok(CodedField { field, cells })
     }
 
+    /// Whether the machine finds the quantiser.
+    fn is_resolved_there<V: Value>(&self) -> bool {
+        self.bound.needs_extremes() || !V::TYPE.is_coded_as_is()
+    }
+
+    /// Enqueues what weighs tiles of a coded field.
+    fn weigh<'t, V: Value, E: Executor>(
+        &self,
+        executor: &E,
+        coded: &CodedField,
+        memory: &mut BoxMemory<E::Memory>,
+        tiles: &'t [TilesToWeigh],
+    ) -> Result<Weights<'t>, Error> {
+        let known = self.bound.resolve::<V::Coded>(&Extremes::default());
+        let known = (!self.is_resolved_there::<V>()).then(|| known.error());
+        Weights::enqueue(executor, memory, coded.field, tiles, known, coded.cells)
+    }
+
     /// The quantiser of a coded field and, if it is needed, the census. Waits at most once: if the machine finds either.
     fn find<V: Value, E: Executor>(
         &self,
@@ -253,7 +277,7 @@ impl Mappings {
         if needs_census {
             enqueue_census::<V::Coded, _>(executor, elements, field, cells)?;
         }
-        let is_resolved_there = self.bound.needs_extremes() || !V::TYPE.is_coded_as_is();
+        let is_resolved_there = self.is_resolved_there::<V>();
         let mut found = [[0; 8]; cells::STATES as usize];
         if needs_census || is_resolved_there {
             executor.download(cells, 0, found.as_flattened_mut())?;

@@ -153,6 +153,21 @@ pub trait Executor {
         Ok(())
     }
 
+    /// Calls `work` for each of so many lanes, with an executor for it. What a lane enqueues waits for all work so far, but not
+    /// for other lanes; work after this waits for all lanes. Lanes only launch kernels and clear cells. Not for calls that can be
+    /// captured in a graph.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the machine; those of `work`.
+    fn in_lanes(
+        &self,
+        lanes: usize,
+        work: &mut dyn FnMut(&Self, usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        (0..lanes).try_for_each(|lane| work(self, lane))
+    }
+
     /// Runs a kernel.
     ///
     /// # Errors

@@ -25,10 +25,11 @@ use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::shape::Cube;
+use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::bit_planes::words::PlaneWords;
@@ -149,6 +150,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             quantizer: quantizer.map_or([0; 3], |quantizer| quantizer.to_bits()),
             flags,
             first_tile: 0,
+            taken: TakenTiles::all(),
         }
     }
 
@@ -193,6 +195,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             lengths: grid.slice_lengths(),
             is_coarse: 0,
             first_tile: 0,
+            taken: TakenTiles::all(),
         }
     }
 
@@ -211,6 +214,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             lengths: coarse.slice_lengths(),
             is_coarse: 1,
             first_tile: 0,
+            taken: TakenTiles::all(),
         }
     }
 
@@ -296,6 +300,25 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     executor.launch::<Finish>(1, &params)
 }
 
+/// Enqueues the prediction of tiles of a field, whose parameters and coefficients are on the machine.
+pub(crate) fn enqueue_predict<T: Element, E: Executor>(
+    executor: &E,
+    shape: Shape,
+    fitted: FittedKind,
+    blocks: u32,
+    params: &InterpParams,
+) -> Result<(), Error> {
+    match fitted {
+        FittedKind::None => {
+            with_shape!(shape, S => executor.launch::<Predict<T, S>>(blocks, params))
+        }
+        FittedKind::Stencils => {
+            with_shape!(shape, S => executor.launch::<Predict<T, S, Stencils>>(blocks, params))
+        }
+        FittedKind::Slices => executor.launch::<Predict<T, Cube, Slices>>(blocks, params),
+    }
+}
+
 impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Tunes the parameters, and predicts the anchors and the field.
     fn interpolate(
@@ -320,18 +343,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(coarse.tiles())?;
         with_shape!(self.layout.shape(), S => self.executor.launch::<Predict<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(layout.fine.tiles())?;
-        let shape = layout.shape();
-        match layout.codec.predictor.fitted() {
-            FittedKind::None => {
-                with_shape!(shape, S => self.executor.launch::<Predict<T, S>>(blocks, &fine))
-            }
-            FittedKind::Stencils => {
-                with_shape!(shape, S => self.executor.launch::<Predict<T, S, Stencils>>(blocks, &fine))
-            }
-            FittedKind::Slices => self
-                .executor
-                .launch::<Predict<T, Cube, Slices>>(blocks, &fine),
-        }
+        let fitted = layout.codec.predictor.fitted();
+        enqueue_predict::<T, E>(self.executor, layout.shape(), fitted, blocks, &fine)
     }
 
     /// Writes the parameters to the workspace.
@@ -347,6 +360,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let tune = TuneJob {
             search: self.slab.search(tuning),
             sampled: self.slab.sampled(),
+            scored: self.slab.sampled(),
             others,
             bound: job.bound,
             error: (!job.is_resolved_on_machine()).then_some(error),
@@ -378,6 +392,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             counts: workspace.counts,
             counted,
             tiles_a_block,
+            taken: TakenTiles::all(),
         };
         let blocks = self.blocks(tiles.div_ceil(tiles_a_block.into()))?;
         with_order!(tiling.order, S => executor.launch::<Statistics<S>>(blocks, &statistics))?;
@@ -418,6 +433,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             records: workspace.records,
             cells: workspace.cells,
             element_words: T::WORDS as u32,
+            taken: TakenTiles::all(),
         };
         executor.launch::<Measure>(blocks, &measure)?;
         executor.launch::<Place<PlaneWords>>(blocks, &self.place(job))

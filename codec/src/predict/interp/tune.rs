@@ -7,6 +7,7 @@
 //! The modes choose among the same parameters as cuSZ-Hi and FZGPUModules' G-Interp, but by another criterion: those
 //! sum floating-point errors.
 
+pub mod anchor;
 pub mod cost;
 pub mod radius;
 pub mod sample;

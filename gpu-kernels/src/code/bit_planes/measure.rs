@@ -1,6 +1,7 @@
 //! Masks of chunks, and with these their lengths and forms.
 
 use crate::PACKAGE;
+use crate::choice::taken_tiles::TakenTiles;
 use crate::code::bit_planes::{MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of};
 use crate::code::entropy::{THREADS, WARPS};
 use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
@@ -31,6 +32,8 @@ pub struct MeasureParams {
     pub cells: View<u64>,
     /// Words of an element.
     pub element_words: u32,
+    /// The tiles, if they are not all: each is a chunk.
+    pub taken: TakenTiles,
 }
 
 /// The shared memory of a block.
@@ -64,7 +67,11 @@ impl Kernel for Measure {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &MeasureParams) {
         let chunk = u64::from(t.block_index());
-        let tiles = params.tiling.tiles_of(chunk);
+        let tiles = if params.taken.is_all() {
+            params.tiling.tiles_of(chunk)
+        } else {
+            1
+        };
         if t.thread_index() < RUN_TILES {
             SHARED.0.raws.store(t, t.thread_index(), 0);
         }
@@ -146,7 +153,8 @@ impl Measure {
                 t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);
             }
             raws += own;
-            positions += tiling.order.positions(&tiling.tile(chunk, number).position);
+            let position = tiling.taken_tile(t, &params.taken, chunk, number);
+            positions += tiling.order.positions(&position);
         }
         if words == 0 {
             return Record::ZERO;

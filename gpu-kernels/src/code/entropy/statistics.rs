@@ -6,6 +6,7 @@
 //! all blocks at its end.
 
 use crate::PACKAGE;
+use crate::choice::taken_tiles::TakenTiles;
 use crate::code::entropy::walk::{
     OfCells, OfZones, QUAD_CODES, QUAD_STEPS, QUADS, Quad, levels_of_row_starts, shifts_of,
 };
@@ -41,6 +42,9 @@ pub struct StatisticsParams {
     pub counted: Counted,
     /// Tiles that a block takes at the same time, at most [`WARPS`].
     pub tiles_a_block: u32,
+    /// The tiles, if they are not all: each in a run of its own, and counted as often as its weight says. A block has one of
+    /// them. The cell behind the counts is raised by the weights of those that have codes.
+    pub taken: TakenTiles,
 }
 
 /// Tiles that a block takes at the same time: one for each warp, but one for all of a block's warps while there are so few that
@@ -93,7 +97,11 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         }
         t.barrier();
         // Tiles of one block are neighbours: so those that are counted are in few blocks.
-        let tiles = params.tiling.runs() * u64::from(RUN_TILES);
+        let tiles = if params.taken.is_all() {
+            params.tiling.runs() * u64::from(RUN_TILES)
+        } else {
+            params.taken.count()
+        };
         let at_once = u64::from(params.tiles_a_block);
         let mut first = u64::from(t.block_index()) * at_once;
         let mut has_counted = false;
@@ -104,11 +112,19 @@ impl<S: StaticShape> Kernel for Statistics<S> {
         if !has_counted {
             return;
         }
+        let weight = if params.taken.is_all() {
+            1
+        } else {
+            params.taken.weight(t, t.block_index().into())
+        };
+        if !params.taken.is_all() && t.thread_index() == 0 {
+            t.atomic_add(params.counts, u64::from(COUNTERS), weight);
+        }
         let mut counter = t.thread_index();
         while counter < COUNTERS {
             let count = SHARED.0.counts.load(t, counter);
             if count != 0 {
-                t.atomic_add(params.counts, u64::from(counter), u64::from(count));
+                t.atomic_add(params.counts, u64::from(counter), weight * u64::from(count));
             }
             counter += THREADS;
         }
@@ -180,11 +196,15 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// The tile of a number.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new(params: &'a StatisticsParams, number: u64) -> Self {
-        let run = number / u64::from(RUN_TILES);
+        let (run, tile) = if params.taken.is_all() {
+            (number / u64::from(RUN_TILES), number as u32 % RUN_TILES)
+        } else {
+            (number, 0)
+        };
         Self {
             params,
             run,
-            tile: number as u32 % RUN_TILES,
+            tile,
             region: region(params.regions, run),
             shape: PhantomData,
         }
@@ -199,8 +219,9 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// Whether there is such a tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_there(&self) -> bool {
-        let tiling = &self.params.tiling;
-        self.run < tiling.runs() && self.tile < tiling.tiles_of(self.run)
+        let StatisticsParams { tiling, taken, .. } = self.params;
+        let is_in_run = |run| !taken.is_all() || self.tile < tiling.tiles_of(run);
+        self.run < tiling.runs() && is_in_run(self.run)
     }
 
     /// Finds the classes of the tile's zones, and marks the raw values.
@@ -224,9 +245,13 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_counted<T: Thread>(&self, t: T, classes: OfZones) -> bool {
         let StatisticsParams {
-            tiling, counted, ..
+            tiling,
+            counted,
+            taken,
+            ..
         } = self.params;
-        t.any(classes.first | classes.rest != 0) && counted.has(tiling, self.run)
+        let is_in_sample = !taken.is_all() || counted.has(tiling, self.run);
+        t.any(classes.first | classes.rest != 0) && is_in_sample
     }
 
     /// Keeps the tile's classes.
@@ -306,7 +331,8 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
                 SHARED.0.counts.add(t, classes.rest, 1);
             }
         }
-        let position = self.params.tiling.tile(self.run, self.tile).position;
+        let StatisticsParams { tiling, taken, .. } = self.params;
+        let position = tiling.taken_tile(t, taken, self.run, self.tile);
         let of_tile = (&position, position.is_complete(S::SHAPE));
         let shifts = shifts_of(t, self.params.parameters);
         let first_counter = |context: u32| context * TOKENS;

@@ -125,6 +125,12 @@ impl Record {
         }
     }
 
+    /// The bytes of an image, by the words of a record.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn image_bytes(record: &[u32]) -> u64 {
+        4 * u64::from(record.get(1).copied().unwrap_or(0))
+    }
+
     /// The state of this lane in a chunk.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn state<T: Thread>(t: T, records: View<u32>, chunk: u64) -> u32 {

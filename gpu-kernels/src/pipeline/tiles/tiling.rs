@@ -1,7 +1,9 @@
 //! Which tiles a chunk has: those of the coarse field, if there is one, come first.
 
+use crate::choice::taken_tiles::TakenTiles;
 use ferrosz_codec::code::entropy::counts;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileBox, TileGrid, TileOrder};
+use ferrosz_simt::Thread;
 
 /// The tiles of a field and of its coarse field, which share no chunk.
 #[repr(C)]
@@ -57,6 +59,16 @@ impl Tiling {
         }
     }
 
+    /// So many tiles of a field, each in a run of its own: see [`TakenTiles`](crate::choice::taken_tiles::TakenTiles).
+    pub fn of_taken(fine: TileGrid, order: TileOrder, count: u64) -> Self {
+        let none = TileGrid::new(fine.shape(), [0; 3]);
+        Self {
+            chunks: count,
+            runs: count,
+            ..Self::new(none, fine, order, ChunkLength::Four)
+        }
+    }
+
     /// Chunks of both fields.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn chunks(&self) -> u64 {
@@ -103,6 +115,24 @@ impl Tiling {
         let (grid, first) = self.first_tile(chunk);
         let left = grid.tiles().saturating_sub(first);
         left.min(u64::from(RUN_TILES * self.runs_of_chunk)) as u32
+    }
+
+    /// Tile number `tile` of a chunk or, of a list of tiles, that of the chunk.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub fn taken_tile<T: Thread>(
+        &self,
+        t: T,
+        taken: &TakenTiles,
+        chunk: u64,
+        tile: u32,
+    ) -> TileBox {
+        let (grid, first) = self.first_tile(chunk);
+        let number = if taken.is_all() {
+            first + u64::from(tile)
+        } else {
+            taken.number(t, chunk)
+        };
+        grid.tile(number)
     }
 
     /// Tile number `tile` of a chunk.

@@ -18,7 +18,7 @@ use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{self, TileBox};
 use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 
-/// Predicts a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile.
+/// Predicts a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile that is taken.
 pub struct Predict<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
 impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
@@ -32,14 +32,14 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &InterpParams) {
-        let number = u64::from(params.first_tile + t.block_index());
+        let [number, of_codes] = params.taken_tile(t);
         let grid = params.grid(S::SHAPE);
         let tile = M::tile(grid.tile(number));
         begin_fill::<T, E, S>(t, params, &tile);
         let setup = TileSetup::read::<T, S>(t, params.parameters, tile, params.is_coarse != 0);
         let setup = setup.with_coefficients::<M>(params.coefficients());
         let codes = params.codes;
-        let codes = codes.from(codes::first_word(params.first_run, number));
+        let codes = codes.from(codes::first_word(params.first_run, of_codes));
         clear_codes::<T, S>(t, codes, &setup);
         let anchor = if params.anchors.is_empty() {
             None

@@ -81,9 +81,9 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
         let grid = params.part.grid(S::SHAPE);
         let samples = params.sampled.samples::<M>();
         let scope = samples.scope();
-        let count = samples.count().max(1);
+        let count = params.sampled.count(&samples).max(1);
         let candidate = t.block_index() / count;
-        let Some(number) = params.sampled.tile(&samples, t.block_index() % count) else {
+        let Some(number) = params.sampled.tile(t, &samples, t.block_index() % count) else {
             return;
         };
         let tile = M::tile(grid.tile(number));

@@ -45,7 +45,7 @@ impl<E: Element> Kernel for SliceSums<E> {
         let grid = params.part.grid(Shape::Cube);
         let samples = params.sampled.samples::<Slices>();
         let scope = samples.scope();
-        let Some(number) = params.sampled.tile(&samples, t.block_index() / SHARES) else {
+        let Some(number) = params.sampled.tile(t, &samples, t.block_index() / SHARES) else {
             return;
         };
         let tile = Slices::tile(grid.tile(number));

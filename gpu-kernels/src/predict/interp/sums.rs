@@ -69,7 +69,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         let grid = params.part.grid(S::SHAPE);
         let samples = params.sampled.samples::<Stencils>();
         let scope = samples.scope();
-        let Some(number) = params.sampled.tile(&samples, t.block_index() / SHARES) else {
+        let Some(number) = params.sampled.tile(t, &samples, t.block_index() / SHARES) else {
             return;
         };
         let tile = grid.tile(number);

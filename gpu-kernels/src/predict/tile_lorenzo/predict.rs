@@ -49,7 +49,7 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let (number, tile) = params.tile(S::SHAPE, t.block_index());
+        let (number, tile) = params.taken_tile(t, S::SHAPE, t.block_index());
         let quantizer = params.quantizer::<T, E>(t);
         let has_raw = if is_whole(S::SHAPE, &tile) {
             let rows = TileRows::<S, true>::new(params, number, &tile);
@@ -60,12 +60,12 @@ impl<E: Element, S: StaticShape> Kernel for Predict<E, S> {
         };
         if t.barrier_or(has_raw) {
             // Computed again: if these values stayed live until here, they would need registers throughout.
-            let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
+            let (number, tile) = params.taken_tile(t, S::SHAPE, t.opaque(t.block_index()));
             let rows = TileRows::<S, false>::new(params, number, &tile);
             exact::predict(t, &rows, &params.quantizer::<T, E>(t));
             if params.flags & HOLES != 0 {
                 t.barrier();
-                let (number, tile) = params.tile(S::SHAPE, t.opaque(t.block_index()));
+                let (number, tile) = params.taken_tile(t, S::SHAPE, t.opaque(t.block_index()));
                 let rows = TileRows::<S, false>::new(params, number, &tile);
                 exact::clear_holes::<T, E, S>(t, &rows);
             }

@@ -24,17 +24,23 @@ use crate::cpu::tiles::chunks::Image;
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::compress::encode_all;
-use crate::cpu::tiles::estimate::codes::{coarse_bytes, interpolate, predict_lorenzo};
+use crate::cpu::tiles::estimate::codes::{
+    anchor_classes, coarse_bytes, interpolate, predict_lorenzo,
+};
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
 use crate::parallel;
+use crate::sampled_field::{
+    AnchorClasses, Leavings, SampleMeasures, SampleToMeasure, TuningOnTiles, Way,
+};
 use ferrosz_codec::code::entropy::shifts::Shifts;
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
-use ferrosz_codec::pipeline::{BlockCodec, TilePredictor};
-use ferrosz_codec::predict::fitted::Fitted;
+use ferrosz_codec::pipeline::{BlockCodec, TileCoder, TilePredictor};
+use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
@@ -70,8 +76,30 @@ const SCORED_ONE_OF: usize = 2;
 /// of them up to 23 % shorter. Lorenzo's prediction needs next to no bytes for holes.
 const COUNTED_HOLES: usize = 4;
 
+/// The tiles that are weighed for a sample of the elements of about `wanted` whole ones, if most of them have codes.
+pub(crate) fn weighed_of(grid: &TileGrid, wanted: u64) -> Vec<u64> {
+    sampled(grid, wanted.saturating_mul(WEIGHED))
+}
+
+/// The tiles that are weighed to find those that stencils are fitted to; `is_whole` says that the sample has all tiles.
+pub(crate) fn weighed_for_tuning(grid: &TileGrid, is_whole: bool) -> Vec<u64> {
+    let samples = Samples::most(grid.tiles());
+    let every = (samples.count() as usize / (TUNED_OF * tuned(grid, is_whole))).max(1);
+    let numbers = (0..samples.count()).step_by(every);
+    numbers.map(|sample| samples.tile(sample)).collect()
+}
+
+/// How many tiles stencils are fitted to.
+fn tuned(grid: &TileGrid, is_whole: bool) -> usize {
+    match is_whole {
+        true => TUNED,
+        false => TUNED.min((grid.tiles() as usize / TUNED_SHARE).max(1)),
+    }
+}
+
 /// A sample of a field's tiles, and what is known of their codes.
 pub(crate) struct TileSample<T> {
+    grid: TileGrid,
     tiles: Vec<SampleTile<T>>,
     /// Whether these are all of the field's tiles.
     is_whole: bool,
@@ -80,24 +108,59 @@ pub(crate) struct TileSample<T> {
     yardstick: u128,
     /// The tiles that stencils are fitted to. Without them there are only splines.
     tuning: Vec<SampleTile<T>>,
+    /// Whether the machine that has the field predicts the tiles.
+    has_kernels: bool,
     predicted: HashMap<TilePredictor, Predicted<T>>,
 }
 
 /// What a predictor leaves of a sample, and its part of the prologue.
 struct Predicted<T> {
     resolved: Option<Resolved<T>>,
-    coefficients: Option<Fitted>,
-    codes: Vec<TileCodes>,
     tally: Tally,
-    /// The bytes of the coarse field's codes.
-    coarse: u128,
+    anchors: AnchorClasses,
+    planes: Planes,
+}
+
+/// What is known of a sample's codes in bit planes.
+enum Planes {
+    /// The codes of each tile.
+    Codes(Vec<TileCodes>),
+    /// The bytes of each tile.
+    Measured(Vec<u64>),
+}
+
+/// The size of a stream, as far as a sample tells, for chunks of any length.
+pub(crate) struct Estimate<'a> {
+    clusters: &'a Clusters,
+    /// The share of the tiles that have codes.
+    coded: u128,
+    /// The bytes of their codes.
+    fine: u128,
+    /// Whether a chunk with codes has the states of a coder.
+    has_heads: bool,
+    /// The bytes of the prologue, and of the codes of the coarse field.
+    fixed: u128,
+    /// The most bytes of the codes and the states.
+    raw: u128,
+}
+
+impl Estimate<'_> {
+    /// The bytes of chunk table and payload of a layout, which may have another length of chunks than that of the estimate.
+    pub(crate) fn bytes(&self, layout: &TileLayout) -> u128 {
+        let chunks = u128::from(layout.fine_chunks());
+        let coded = self.clusters.chunks(chunks, self.coded, layout.chunk);
+        let heads = u128::from(self.has_heads) * coded * CHUNK_BYTES;
+        let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
+        let coarse_heads = u128::from(layout.coarse_chunks()) * CHUNK_BYTES;
+        table + self.fixed + coarse_heads + (self.fine + heads).min(self.raw)
+    }
 }
 
 impl<T: Element> TileSample<T> {
     /// Tiles of a field with the elements of about `wanted` whole ones.
     pub(crate) fn new(sampler: &mut Sampler<'_, T>, wanted: u64) -> Result<Self, Error> {
         let grid = sampler.tiles;
-        let mut weighed = sampler.weigh(sampled(grid, wanted.saturating_mul(WEIGHED)))?;
+        let mut weighed = sampler.weigh(weighed_of(grid, wanted))?;
         if weighed.coded() < wanted {
             weighed = sampler.weigh(sampled(grid, wanted.saturating_mul(WEIGHED_IF_EMPTY)))?;
         }
@@ -128,10 +191,12 @@ impl<T: Element> TileSample<T> {
         let yardstick = u128::from(sizes.iter().sum::<u64>()) * u128::from(of_all);
         Ok(Self {
             is_whole: tiles.len() as u64 == grid.tiles(),
+            grid: *grid,
             tiles,
             clusters,
             yardstick: yardstick / u128::from(of_tiles.max(1)) + 1,
             tuning: Vec::new(),
+            has_kernels: sampler.has_kernels(),
             predicted: HashMap::new(),
         })
     }
@@ -141,24 +206,19 @@ impl<T: Element> TileSample<T> {
     pub(crate) fn tune(&mut self, sampler: &mut Sampler<'_, T>) -> Result<(), Error> {
         let grid = sampler.tiles;
         if self.tuning.is_empty() {
-            let samples = Samples::most(grid.tiles());
-            let tuned = match self.is_whole {
-                true => TUNED,
-                false => TUNED.min((grid.tiles() as usize / TUNED_SHARE).max(1)),
-            };
-            let every = (samples.count() as usize / (TUNED_OF * tuned)).max(1);
-            let numbers = (0..samples.count()).step_by(every);
-            let numbers = numbers.map(|sample| samples.tile(sample));
-            self.tuning = sampler.weigh(numbers.collect())?.heaviest(tuned);
-            sampler.read(&mut self.tuning)?;
-            fill_holes(&mut self.tuning, grid.shape(), sampler.quantizer);
+            let numbers = weighed_for_tuning(grid, self.is_whole);
+            self.tuning = sampler.weigh(numbers)?.heaviest(tuned(grid, self.is_whole));
+            if !self.has_kernels {
+                sampler.read(&mut self.tuning)?;
+                fill_holes(&mut self.tuning, grid.shape(), sampler.quantizer);
+            }
         }
         Ok(())
     }
 
     /// Whether the sizes of all tiles in blocks are known.
-    pub(crate) fn is_measured(&self) -> bool {
-        self.tiles.iter().all(SampleTile::has_measures)
+    pub(crate) fn is_sized(&self) -> bool {
+        self.tiles.iter().all(SampleTile::is_sized)
     }
 
     /// The predicted size of the field with [`YARDSTICK`](crate::sample::YARDSTICK)(crate::sample::YARDSTICK).
@@ -174,85 +234,193 @@ impl<T: Element> TileSample<T> {
         quantizer: &Quantizer<T>,
         yardstick: u128,
     ) {
-        let mut new: Vec<&TileLayout> = Vec::new();
+        let new = self.new_predictors(layouts);
+        let of_layout = |layout: &TileLayout| {
+            let ways = self.ways(layout, quantizer).into_iter();
+            let predicted = parallel::map(ways, |way| self.predict(layout, quantizer, way));
+            self.best(layout, predicted, yardstick)
+        };
+        let found = parallel::map(new.iter(), of_layout);
+        self.predicted.extend(found.into_iter().flatten());
+    }
+
+    /// What the machine that has the field must measure for sizes in blocks and for [`TileSample::predict_all`]; nothing if all
+    /// of that is known or done here.
+    pub(crate) fn to_measure(
+        &self,
+        grid: &Grid,
+        shapes: &[Shape],
+        layouts: &[TileLayout],
+        quantizer: &Quantizer<T>,
+    ) -> Option<SampleToMeasure<T>> {
+        let of_layout = |layout: TileLayout| {
+            let ways = self.ways(&layout, quantizer).into_iter();
+            ways.map(move |way| (layout, way))
+        };
+        let new = self.new_predictors(layouts).into_iter();
+        let numbers = |tile: &SampleTile<T>| [tile.number, tile.weight];
+        let is_unsized = |tile: &&SampleTile<T>| !tile.is_sized() && tile.elements.is_empty();
+        let wanted = SampleToMeasure {
+            grid: *grid,
+            tiles: self.grid,
+            sized: (self.tiles.iter().filter(is_unsized))
+                .map(|tile| tile.number)
+                .collect(),
+            shapes: shapes.to_vec(),
+            taken: self.tiles.iter().map(numbers).collect(),
+            predictions: new.flat_map(of_layout).collect(),
+        };
+        let is_any = !wanted.sized.is_empty() || !wanted.predictions.is_empty();
+        (self.has_kernels && is_any).then_some(wanted)
+    }
+
+    /// Takes what the machine has measured.
+    pub(crate) fn take(
+        &mut self,
+        wanted: &SampleToMeasure<T>,
+        found: SampleMeasures<T>,
+        yardstick: u128,
+    ) {
+        let SampleMeasures { sizes, leavings } = found;
+        let is_sized = |tile: &&mut SampleTile<T>| wanted.sized.contains(&tile.number);
+        for (tile, sizes) in self.tiles.iter_mut().filter(is_sized).zip(sizes) {
+            tile.take_sizes(sizes);
+        }
+        let mut all = wanted.predictions.iter().zip(leavings).peekable();
+        while let Some(((layout, _), leavings)) = all.next() {
+            let predictor = layout.codec.predictor;
+            let mut ways = vec![leavings];
+            while let Some((_, leavings)) =
+                all.next_if(|((other, _), _)| other.codec.predictor == predictor)
+            {
+                ways.push(leavings);
+            }
+            let of_way = |leavings: Leavings<T>| Predicted {
+                resolved: leavings.resolved,
+                tally: Tally::counted(leavings.counts, leavings.coded, &self.tiles),
+                anchors: leavings.anchors,
+                planes: Planes::Measured(leavings.planes),
+            };
+            let predicted = ways.into_iter().map(of_way).collect();
+            let best = self.best(layout, predicted, yardstick);
+            self.predicted.extend(best);
+        }
+    }
+
+    /// Layouts of all predictors that have not predicted the sample.
+    fn new_predictors(&self, layouts: &[TileLayout]) -> Vec<TileLayout> {
+        let mut new: Vec<TileLayout> = Vec::new();
         for layout in layouts {
             let predictor = layout.codec.predictor;
             let is_taken = new.iter().any(|taken| taken.codec.predictor == predictor);
             if !is_taken && !self.predicted.contains_key(&predictor) {
-                new.push(layout);
+                new.push(*layout);
             }
         }
-        let best = |layout: &&TileLayout| {
-            let ways = self.ways(layout, quantizer).into_iter();
-            let predicted = parallel::map(ways, |tuned| self.predict(layout, quantizer, tuned));
-            let bytes = |predicted: &_| self.bytes_of(predicted, layout, yardstick);
-            let best = predicted.into_iter().min_by_key(bytes)?;
-            Some((layout.codec.predictor, best))
+        new
+    }
+
+    /// The best of several ways to predict; of equally good ones the first.
+    fn best(
+        &self,
+        layout: &TileLayout,
+        ways: Vec<Predicted<T>>,
+        yardstick: u128,
+    ) -> Option<(TilePredictor, Predicted<T>)> {
+        let bytes = |way: &_| self.estimate_of(way, layout, yardstick).bytes(layout);
+        // The bytes of a single way need not be known here.
+        let best = match ways.len() {
+            1 => ways.into_iter().next(),
+            _ => ways.into_iter().min_by_key(bytes),
         };
-        let found = parallel::map(new.iter(), best);
-        self.predicted.extend(found.into_iter().flatten());
+        Some((layout.codec.predictor, best?))
     }
 
-    /// The predicted size of chunk table and payload, if `yardstick` is a better prediction than
-    /// [`TileSample::yardstick`]; the largest number if the predictor has not predicted the sample.
-    pub(crate) fn predicted_bytes(&self, layout: &TileLayout, yardstick: u128) -> u128 {
-        let predicted = self.predicted.get(&layout.codec.predictor);
-        predicted.map_or(u128::MAX, |predicted| {
-            self.bytes_of(predicted, layout, yardstick)
-        })
+    /// The predicted sizes of chunk table and payload with any length of chunks, if `yardstick` is a better prediction than
+    /// [`TileSample::yardstick`]; nothing if the predictor has not predicted the sample.
+    pub(crate) fn estimate(&self, layout: &TileLayout, yardstick: u128) -> Option<Estimate<'_>> {
+        let predicted = self.predicted.get(&layout.codec.predictor)?;
+        Some(self.estimate_of(predicted, layout, yardstick))
     }
 
-    fn bytes_of(&self, predicted: &Predicted<T>, layout: &TileLayout, yardstick: u128) -> u128 {
-        let Predicted { tally, coarse, .. } = predicted;
-        let raw = u128::from(layout.fine.elements()) * T::BYTES as u128;
-        let chunks = u128::from(layout.fine_chunks());
-        let coded = self.clusters.chunks(chunks, tally.coded, layout.chunk);
+    fn estimate_of(
+        &self,
+        predicted: &Predicted<T>,
+        layout: &TileLayout,
+        yardstick: u128,
+    ) -> Estimate<'_> {
+        let Predicted { tally, anchors, .. } = predicted;
         let frequencies = tally.frequencies(layout.codec.coder, layout);
         let fine = match &frequencies {
             Some(frequencies) => tally.bits::<T>(frequencies) / 8,
             None => predicted.plane_bytes(layout, &self.tiles),
         };
-        let fine = self.scaled(fine, yardstick);
-        let heads = frequencies.as_ref().map_or(0, |_| coded * CHUNK_BYTES);
+        let has_heads = frequencies.is_some();
         let prologue = Prologue {
             resolved: predicted.resolved,
-            coefficients: predicted.coefficients,
+            coefficients: None,
             frequencies,
         };
-        let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
-        let coarse = u128::from(layout.coarse_chunks()) * CHUNK_BYTES + coarse;
-        table + prologue_bytes(layout, &prologue) + coarse + (fine + heads).min(raw)
+        Estimate {
+            clusters: &self.clusters,
+            coded: tally.share_of_coded(),
+            fine: self.scaled(fine, yardstick),
+            has_heads,
+            fixed: prologue_bytes(layout, &prologue) + coarse_bytes::<T>(layout, anchors),
+            raw: u128::from(layout.fine.elements()) * T::BYTES as u128,
+        }
     }
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
     /// fit are as long as stencils without one, which are predicted anyway.
-    fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<Option<Tuned>> {
+    fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<Way<T>> {
         let Some(tuning) = layout.codec.predictor.tuning() else {
-            return vec![None];
+            return vec![Way::Lorenzo];
         };
-        let tuned = self.tuned(tuning, &layout.fine, quantizer.error());
-        let start = Tuned {
-            parameters: Search::new(tuning, layout.shape(), 0, 0).start(0.0),
-            coefficients: None,
-        };
-        match tuned.coefficients {
-            Some(Fitted::Stencils(_)) => vec![Some(tuned), Some(start)],
-            Some(Fitted::Slices(_)) | None => vec![Some(tuned)],
+        let start = Search::new(tuning, layout.shape(), 0, 0).start(0.0);
+        let start = Way::Given(Resolved::new(start, quantizer.error()));
+        if self.tuning.is_empty() {
+            return vec![start];
+        }
+        let tuned = Way::Tuned(self.tuning_of(tuning, &layout.fine));
+        match tuning.fitted() {
+            FittedKind::Stencils => vec![tuned, start],
+            FittedKind::Slices | FittedKind::None => vec![tuned],
         }
     }
 
-    fn predict(
-        &self,
-        layout: &TileLayout,
-        quantizer: &Quantizer<T>,
-        tuned: Option<Tuned>,
-    ) -> Predicted<T> {
+    /// The search for the parameters on the tiles that there are for that; on a few of them with splines, which have no
+    /// coefficients that must be found.
+    fn tuning_of(&self, tuning: Tuning, grid: &TileGrid) -> TuningOnTiles {
+        let (every, one_of) = match (self.is_whole, tuning.is_fitted()) {
+            (true, _) => (1, 1),
+            (false, true) => (1, SCORED_ONE_OF),
+            (false, false) => (SPLINES_ONE_OF, 1),
+        };
+        let numbers = self.tuning.iter().map(|tile| tile.number);
+        let fitted: Vec<u64> = numbers.step_by(every).collect();
+        let scored: Vec<u64> = fitted.iter().copied().step_by(one_of).collect();
+        TuningOnTiles {
+            search: Search::new(tuning, grid.shape(), scored.len() as u64, grid.tiles()),
+            fitted,
+            scored,
+        }
+    }
+
+    fn predict(&self, layout: &TileLayout, quantizer: &Quantizer<T>, way: Way<T>) -> Predicted<T> {
         let sample = &self.tiles;
-        let resolved = tuned.map(|tuned| Resolved::new(tuned.parameters, quantizer.error()));
-        let coefficients = tuned.and_then(|tuned| tuned.coefficients);
-        let mut codes = match &resolved {
+        let tuned = match way {
+            Way::Lorenzo => None,
+            Way::Given(resolved) => Some((resolved, None)),
+            Way::Tuned(tuning) => {
+                let tuned = self.tune_on(&tuning, &layout.fine, quantizer.error());
+                let resolved = Resolved::new(tuned.parameters, quantizer.error());
+                Some((resolved, tuned.coefficients))
+            }
+        };
+        let mut codes = match &tuned {
             None => predict_lorenzo(layout, quantizer, sample),
-            Some(resolved) => {
+            Some((resolved, coefficients)) => {
                 let coefficients = coefficients.as_ref();
                 let model = Model {
                     resolved,
@@ -261,51 +429,34 @@ impl<T: Element> TileSample<T> {
                 interpolate(layout, model, sample)
             }
         };
-        let counted = match resolved {
-            None => usize::MAX,
-            Some(_) => COUNTED_HOLES,
-        };
-        for (codes, tile) in codes.iter_mut().zip(sample) {
-            for (number, hole) in tile.holes.iter().enumerate() {
-                if number % counted != counted - 1 {
-                    codes[*hole as usize] = 0;
-                }
-            }
-        }
+        let resolved = tuned.map(|(resolved, _)| resolved);
+        clear_holes(sample, &mut codes, resolved.is_some());
         let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
         let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
+        let anchors = |resolved| anchor_classes(&resolved, layout.shape(), sample);
         Predicted {
             resolved,
-            coefficients,
             tally: Tally::of(&map, sample, &codes),
-            codes,
-            coarse: resolved.map_or(0, |resolved| coarse_bytes(layout, &resolved, sample)),
+            anchors: resolved.map_or_else(AnchorClasses::default, anchors),
+            planes: Planes::Codes(codes),
         }
     }
 
-    /// The parameters by the tiles that there are for that; by a few of them with splines, which have no coefficients
-    /// that must be found.
-    fn tuned(&self, tuning: Tuning, grid: &TileGrid, error: T) -> Tuned {
-        let (every, one_of) = match (self.is_whole, tuning.is_fitted()) {
-            (true, _) => (1, 1),
-            (false, true) => (1, SCORED_ONE_OF),
-            (false, false) => (SPLINES_ONE_OF, 1),
-        };
-        let tiles = self.tuning.iter().step_by(every);
+    /// The parameters that a search finds.
+    fn tune_on(&self, tuning: &TuningOnTiles, grid: &TileGrid, error: T) -> Tuned {
+        let TuningOnTiles {
+            search,
+            fitted,
+            scored,
+        } = tuning;
+        let of_fit = |tile: &&SampleTile<T>| fitted.contains(&tile.number);
+        let tiles = self.tuning.iter().filter(of_fit);
         let tiles: Vec<_> = tiles
             .map(|tile| (tile.tile, |at, row: &mut [T]| tile.read_row(at, row)))
             .collect();
-        let scored = tiles.len().div_ceil(one_of) as u64;
-        let search = Search::new(tuning, grid.shape(), scored, grid.tiles());
-        if tiles.is_empty() {
-            return Tuned {
-                parameters: search.start(0.0),
-                coefficients: None,
-            };
-        }
+        let one_of = fitted.len().div_ceil(scored.len().max(1));
         let scope = Samples::most(grid.tiles()).scope();
-        let version = Version::best();
-        tune_on(version, &search, scope, &tiles, one_of, error, 0.0)
+        tune_on(Version::best(), search, scope, &tiles, one_of, error, 0.0)
     }
 
     /// A size of the field, as far as these tiles tell, with a better yardstick.
@@ -329,7 +480,7 @@ impl<T: Element> TileSample<T> {
             let bytes = tile.block_bytes((codec, shape), grid, quantizer, image);
             u128::from(bytes) * u128::from(tile.weight)
         };
-        let all: u128 = match self.is_measured() {
+        let all: u128 = match self.is_sized() {
             true => self
                 .tiles
                 .iter()
@@ -346,9 +497,22 @@ impl<T: Element> TileSample<T> {
 impl<T: Element> Predicted<T> {
     /// The bytes of the field's codes in bit planes, from chunks of one tile.
     fn plane_bytes(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> u128 {
+        let bytes = self.bytes_of_tiles(layout, sample);
+        let weighted =
+            |(tile, bytes): (&SampleTile<T>, &u64)| u128::from(*bytes) * u128::from(tile.weight);
+        let all = sample.iter().zip(&bytes).map(weighted);
+        all.sum::<u128>() >> WEIGHT_BITS
+    }
+
+    /// The bytes of the codes of each tile in bit planes.
+    fn bytes_of_tiles(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> Vec<u64> {
+        let codes = match &self.planes {
+            Planes::Measured(bytes) => return bytes.clone(),
+            Planes::Codes(codes) => codes,
+        };
         let shape = layout.shape();
         let map = ZoneMap::new(layout.codec.order(shape), Shifts::NONE);
-        let encoder = Encoder::new(layout.codec.coder, None);
+        let encoder = Encoder::new(TileCoder::BitPlane, None);
         let of_tile = |scratch: &mut Scratch, (tile, codes): (&SampleTile<T>, &TileCodes)| {
             let boxes = [tile.tile];
             let chunk = ChunkTiles {
@@ -359,12 +523,21 @@ impl<T: Element> Predicted<T> {
             let value = |_, at| tile.coded(shape, at);
             let (_, bytes) =
                 apart(|| encoder.encode(Version::best(), chunk, codes, value, scratch));
-            bytes as u128 * u128::from(tile.weight)
+            bytes as u64
         };
-        let tiles = sample.iter().zip(&self.codes);
         let scratch = || Scratch::new(ChunkLength::Four);
-        let of_tiles = parallel::map_with(tiles, scratch, of_tile).into_iter();
-        of_tiles.sum::<u128>() >> WEIGHT_BITS
+        parallel::map_with(sample.iter().zip(codes), scratch, of_tile)
+    }
+}
+
+/// Sets the codes of holes to 0: of all of them, or with `are_counted` of all but one of [`COUNTED_HOLES`].
+fn clear_holes<T>(sample: &[SampleTile<T>], codes: &mut [TileCodes], are_counted: bool) {
+    let is_counted = |number: usize| are_counted && number % COUNTED_HOLES == COUNTED_HOLES - 1;
+    for (codes, tile) in codes.iter_mut().zip(sample) {
+        for (_, hole) in (tile.holes.iter().enumerate()).filter(|(number, _)| !is_counted(*number))
+        {
+            codes[*hole as usize] = 0;
+        }
     }
 }
 
@@ -449,14 +622,14 @@ mod tests {
             quantizer: &quantizer,
             are_holes: false,
             block_shapes: &[],
-            is_in_blocks: false,
+            weights: &mut HashMap::new(),
             field: &mut read,
         };
         let mut sample = TileSample::new(&mut sampler, 1 << 20).unwrap();
         sample.tune(&mut sampler).unwrap();
         let yardstick = sample.yardstick();
         sample.predict_all(&[tiles], &quantizer, yardstick);
-        let found = sample.predicted_bytes(&tiles, yardstick);
+        let found = sample.estimate(&tiles, yardstick).unwrap().bytes(&tiles);
         [found, exact_bytes(&tiles, &quantizer, &field)]
     }
 

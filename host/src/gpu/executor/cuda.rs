@@ -21,6 +21,34 @@ pub struct Kernels {
     context: Arc<CudaContext>,
     functions: Arc<Mutex<HashMap<&'static str, Slot>>>,
     staging: Arc<StagingPool>,
+    lanes: Arc<LanePool>,
+}
+
+/// Streams for work beside that of a caller's stream. Who takes some has them alone.
+#[derive(Default)]
+struct LanePool(Mutex<Vec<Arc<CudaStream>>>);
+
+impl LanePool {
+    fn take(
+        &self,
+        context: &Arc<CudaContext>,
+        count: usize,
+    ) -> Result<Vec<Arc<CudaStream>>, Error> {
+        let mut taken = {
+            let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = idle.len().saturating_sub(count);
+            idle.split_off(kept)
+        };
+        while taken.len() < count {
+            taken.push(context.new_stream().map_err(failed("make a stream"))?);
+        }
+        Ok(taken)
+    }
+
+    fn give_back(&self, streams: Vec<Arc<CudaStream>>) {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(streams);
+    }
 }
 
 /// The loaded kernel, if it is loaded. The driver compiles it under no lock but this one, so that only calls that need
@@ -59,6 +87,7 @@ impl Kernels {
             context,
             functions: Arc::default(),
             staging: Arc::default(),
+            lanes: Arc::default(),
         }
     }
 
@@ -436,6 +465,36 @@ impl Executor for CudaExecutor<'_> {
                 Ok(())
             }
         })
+    }
+
+    fn in_lanes(
+        &self,
+        lanes: usize,
+        work: &mut dyn FnMut(&Self, usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if lanes <= 1 {
+            return (0..lanes).try_for_each(|lane| work(self, lane));
+        }
+        let fork = |error| failed("fork a stream")(error);
+        let streams = self.kernels.lanes.take(&self.kernels.context, lanes - 1)?;
+        let start = self.stream.record_event(None).map_err(fork)?;
+        let mut done = Ok(());
+        for (lane, stream) in [&self.stream].into_iter().chain(&streams).enumerate() {
+            let executor = CudaExecutor {
+                kernels: self.kernels,
+                stream: stream.clone(),
+            };
+            if lane > 0 {
+                stream.wait(&start).map_err(fork)?;
+            }
+            done = done.and_then(|()| work(&executor, lane));
+        }
+        // Also after an error: the memory of what runs belongs to this stream.
+        for stream in &streams {
+            self.stream.join(stream).map_err(fork)?;
+        }
+        self.kernels.lanes.give_back(streams);
+        done
     }
 
     fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error> {

@@ -37,8 +37,10 @@ pub struct TuneJob<'a> {
     pub max_radius: u32,
     /// The part of the field that the machine has.
     pub part: InterpParams,
-    /// The tiles of the part, among those of the field.
+    /// The tiles of the part, among those of the field: the samples that coefficients are fitted to ...
     pub sampled: Sampled,
+    /// ... and those that candidates are scored on.
+    pub scored: Sampled,
     /// The machines that have the rest of the field.
     pub others: Others<'a>,
     /// The cells of all kernels.
@@ -74,7 +76,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) ->
     };
     let candidates = ScoresParams {
         part: job.part,
-        sampled: job.sampled,
+        sampled: job.scored,
         parameters: job.parameters.from(WORDS as u64),
         cells: job.cells,
         classes: View::empty(),
@@ -114,7 +116,7 @@ fn score<T: Element, E: Executor>(
     candidates: u32,
     params: ScoresParams,
 ) -> Result<(), Error> {
-    match candidates * job.samples() {
+    match candidates * job.samples(&job.scored) {
         0 => Ok(()),
         blocks => match job.fitted() {
             FittedKind::None => {
@@ -133,7 +135,7 @@ fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Res
     executor.clear(job.sums)?;
     let (sums, fit) = (job.sums_params(), job.fit_params());
     with_shape!(job.search.shape, S => {
-        executor.launch::<Sums<T, S>>(SHARES * job.samples(), &sums)?;
+        executor.launch::<Sums<T, S>>(SHARES * job.samples(&job.sampled), &sums)?;
         job.others.sum(executor, job.sums)?;
         executor.launch::<Fit<S>>(1, &fit)
     })
@@ -146,7 +148,7 @@ fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Resul
     executor.launch::<SliceFit>(1, &fit)?;
     for _ in 0..ROUNDS {
         executor.clear(job.sums)?;
-        executor.launch::<SliceSums<T>>(SHARES * job.samples(), &sums)?;
+        executor.launch::<SliceSums<T>>(SHARES * job.samples(&job.sampled), &sums)?;
         job.others.sum(executor, job.sums)?;
         executor.launch::<SliceFit>(1, &fit)?;
     }
@@ -175,8 +177,9 @@ impl TuneJob<'_> {
         }
     }
 
-    /// The number of the field's sample tiles.
-    fn samples(&self) -> u32 {
-        self.search.tuning.samples(self.sampled.all()).count()
+    /// The number of sample tiles.
+    fn samples(&self, sampled: &Sampled) -> u32 {
+        let of_field = || self.search.tuning.samples(sampled.all()).count();
+        sampled.count_given().unwrap_or_else(of_field)
     }
 }

@@ -82,12 +82,7 @@ impl Workspace {
         let coarse = words * elements(layout.coarse);
         let anchors = words * elements(layout.prologue_anchors());
         let (chunks, runs) = (layout.chunks(), layout.runs());
-        let [coefficients, sums] = match layout.codec.predictor.fitted() {
-            FittedKind::None => [0; 2],
-            FittedKind::Stencils => [count(layout.shape()), all_sums(layout.shape())],
-            FittedKind::Slices => [slices::coefficients::WORDS, slices::fit::SUMS],
-        }
-        .map(|count| count as u64);
+        let [coefficients, sums] = coefficients_and_sums(layout);
         let mut sections = Sections::of(all);
         let workspace = Self {
             cells: sections.cells(cells::count(chunks)),
@@ -112,6 +107,16 @@ impl Workspace {
         };
         (workspace, sections.end())
     }
+}
+
+/// Words of the coefficients that are fitted to a field, and cells of the sums that they follow from.
+pub(crate) fn coefficients_and_sums(layout: &TileLayout) -> [u64; 2] {
+    match layout.codec.predictor.fitted() {
+        FittedKind::None => [0; 2],
+        FittedKind::Stencils => [count(layout.shape()), all_sums(layout.shape())],
+        FittedKind::Slices => [slices::coefficients::WORDS, slices::fit::SUMS],
+    }
+    .map(|count| count as u64)
 }
 
 /// The number of cells of the workspace of a layout, for elements of either type.

@@ -1,94 +1,59 @@
-//! The codes of a sample's tiles, and the bits of the anchors between them.
+//! The codes of a sample's tiles, and the bytes of the anchors between them.
 
 use crate::cpu::Version;
-use crate::cpu::predict::interp::{Model, Predictor, TileStore};
+use crate::cpu::predict::interp::{Model, Predictor};
 use crate::cpu::predict::tile_lorenzo;
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::parallel;
+use crate::sampled_field::AnchorClasses;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::interp::resolved::Resolved;
+use ferrosz_codec::predict::interp::tune::anchor::class_of_anchor;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, COST_BITS, cost};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{Part, TILE, TileGrid};
+use ferrosz_codec::tile::{Part, TILE};
 use ferrosz_codec::{Element, Shape};
 
-/// The bytes of the codes of the coarse field, if there is one: how far the anchors of the sample are from the means of their neighbours
-/// along x.
-pub(super) fn coarse_bytes<T: Element>(
-    layout: &TileLayout,
+/// The bytes of the codes of the coarse field, if there is one, as the anchors of a sample tell.
+pub(super) fn coarse_bytes<T: Element>(layout: &TileLayout, classes: &AnchorClasses) -> u128 {
+    let elements = layout.coarse.map_or(0, |coarse| coarse.elements());
+    let bits = u128::from(cost(classes, T::BYTES as u32) >> COST_BITS);
+    let all: u32 = classes.iter().sum();
+    u128::from(elements) * bits / (8 * u128::from(all.max(1)))
+}
+
+/// The classes of the anchors of a sample.
+pub(super) fn anchor_classes<T: Element>(
     resolved: &Resolved<T>,
+    shape: Shape,
     sample: &[SampleTile<T>],
-) -> u128 {
-    let Some(coarse) = layout.coarse else {
-        return 0;
-    };
-    let spacing = u64::from(resolved.parameters.geometry.spacing(layout.shape()));
-    let [quantizer, ..] = resolved.quantizers_of(Part::Coarse, layout.shape());
-    let (mut counts, mut all) = ([0; CLASSES], 0u32);
+) -> AnchorClasses {
+    let spacing = resolved.parameters.geometry.spacing(shape);
+    let [quantizer, ..] = resolved.quantizers_of(Part::Coarse, shape);
+    let mut counts = [0; CLASSES];
     for tile in sample {
-        let own = tile.tile.extents(layout.shape());
+        let own = tile.tile.extents(shape);
         let step = spacing as usize;
         for z in (0..own[0]).step_by(step) {
             for y in (0..own[1]).step_by(step) {
                 for x in (0..own[2]).step_by(step) {
                     let at = tile.tile.at([z, y, x]);
-                    let Some(mean) = tile.mean_of_neighbours(at, spacing) else {
+                    let Some(neighbours) = tile.neighbours(at, spacing.into()) else {
                         continue;
                     };
-                    let distance = (tile.at(at).to_f64() - mean).abs();
-                    let code = (distance / quantizer.step.to_f64() + 0.5) as u32;
-                    let class = (u32::BITS - code.leading_zeros()).min(CLASSES as u32 - 1);
+                    let class = class_of_anchor(quantizer.step, tile.at(at), neighbours);
                     counts[class as usize] += 1;
-                    all += 1;
                 }
             }
         }
     }
-    let bits = u128::from(cost(&counts, T::BYTES as u32) >> COST_BITS);
-    u128::from(coarse.elements()) * bits / (8 * u128::from(all.max(1)))
+    counts
 }
 
-/// The anchors of a tile as a decoder knows them, row by row. They are those of a field that consists of this tile: they have
-/// other errors than in a stream, but as large ones. In a cube a tile has too few anchors; there they have no errors.
-fn decoded_anchors<T: Element>(
-    tile: &SampleTile<T>,
-    model: Model<'_, T>,
-    shape: Shape,
-    known: &mut TileStore<T>,
-) -> (TileGrid, Vec<T>) {
-    let alone = TileGrid::new(shape, tile.extents.map(u64::from));
-    let predictor = Predictor::new(Version::best(), &alone, model, Part::Coarse);
-    let grid = *predictor.grid();
-    let spacing = model.resolved.parameters.geometry.spacing(shape);
-    let value = |at| tile.elements[alone.flat(alone.of_coarse(&grid, spacing, at)) as usize];
-    let [depth, height, width] = grid.lengths();
-    let rows = (0..depth).flat_map(|z| (0..height).map(move |y| [z, y]));
-    if shape == Shape::Cube {
-        let anchors = rows.flat_map(|[z, y]| {
-            (0..width).map({
-                let value = &value;
-                move |x| value([z, y, x])
-            })
-        });
-        return (grid, anchors.collect());
-    }
-    let read = |[z, y, x]: [u64; 3], row: &mut [T]| {
-        for (i, position) in (0..).zip(row) {
-            *position = value([z, y, x + i]);
-        }
-    };
-    let of_anchors = predictor.anchor_grid();
-    let anchor = |at| value(grid.of_coarse(&of_anchors, spacing, at));
-    apart(|| predictor.encode(&grid.tile(0), read, anchor, known, &mut [0; TILE]));
-    let known = &*known;
-    let at = |z, y, x| known.value([z, y, x].map(|at: u64| at as u32));
-    let anchors = rows.flat_map(|[z, y]| (0..width).map(move |x| at(z, y, x)));
-    (grid, anchors.collect())
-}
-
-/// The codes of tiles.
+/// The codes of tiles. Anchors are rounded, so that they have errors as large as in a stream; in a cube, which has few, they are
+/// as they are.
 pub(super) fn interpolate<T: Element>(
     layout: &TileLayout,
     model: Model<'_, T>,
@@ -99,20 +64,18 @@ pub(super) fn interpolate<T: Element>(
     let spacing = model.resolved.parameters.geometry.spacing(shape);
     let coarse = layout.fine.coarse(spacing);
     let of_anchor = |at| layout.fine.of_coarse(&coarse, spacing, at);
+    let [quantizer, ..] = model.resolved.quantizers_of(Part::Coarse, shape);
     let mut all = vec![[0; TILE]; sample.len()];
     parallel::map_with(
         all.iter_mut().zip(sample),
-        || (TileStore::new(shape), predictor.store()),
-        |(coarse_known, known), (codes, tile)| {
-            let (grid, anchors) = decoded_anchors(tile, model, shape, coarse_known);
+        || predictor.store(),
+        |known, (codes, tile)| {
             let anchor = |at| {
-                let at: [u64; 3] = of_anchor(at);
-                let steps = |axis: usize| at[axis].saturating_sub(tile.tile.origin[axis]);
-                let in_grid = |axis: usize| match grid.lengths()[axis] {
-                    1 => 0,
-                    _ => steps(axis) / u64::from(spacing),
-                };
-                anchors[grid.flat(std::array::from_fn(in_grid)) as usize]
+                let value = tile.at(of_anchor(at));
+                match shape {
+                    Shape::Line | Shape::Plane => quantizer.rounded(value),
+                    Shape::Cube => value,
+                }
             };
             let read = |at, row: &mut [T]| tile.read_row(at, row);
             apart(|| predictor.encode(&tile.tile, read, anchor, known, codes));

@@ -1,54 +1,112 @@
-//! The measures of tiles by the CPU, for tests of machines that run kernels.
+//! What the CPU finds out about tiles, for tests of machines that run kernels.
 
 use crate::cpu::code::fixed_length::IMAGE_BYTES;
+use crate::cpu::tiles::estimate::TileSample;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::sampler::Sampler;
-use crate::sampled_field::{Measures, Sizes, TilesToMeasure};
+use crate::cpu::tiles::estimate::weigh::Clusters;
+use crate::sampled_field::{Leavings, SampleMeasures, SampleToMeasure, Sizes, TilesToWeigh, Way};
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::tile::TileGrid;
+use std::collections::HashMap;
 
-/// The measures of tiles of a field without holes.
-pub(crate) fn measures_on_cpu<T: Element>(
-    wanted: &TilesToMeasure<'_>,
+/// Tiles of a field of this division, with their elements.
+fn tiles_of<T: Element>(
+    grid: &Grid,
+    tiles: &TileGrid,
+    numbers: impl Iterator<Item = u64>,
     quantizer: &Quantizer<T>,
     field: &[T],
-) -> Vec<Measures> {
+) -> Vec<SampleTile<T>> {
     let mut read = |grid: &Grid, places: &[ChunkBox]| {
         let read = |place| crate::choose::read_box(grid, place, field);
         Ok(places.iter().map(read).collect())
     };
     let mut sampler = Sampler {
-        grid: wanted.grid,
-        tiles: wanted.tiles,
-        row: wanted.row,
+        grid,
+        tiles,
+        row: 1,
         quantizer,
         are_holes: false,
-        block_shapes: wanted.shapes,
-        is_in_blocks: true,
+        block_shapes: &[],
+        weights: &mut HashMap::new(),
         field: &mut read,
     };
-    let Ok(weighed) = sampler.weigh(wanted.numbers.to_vec()) else {
-        return Vec::new();
-    };
-    let (steps, mut image) = (steps_of(quantizer.error()), vec![0; IMAGE_BYTES]);
-    let mut measures = |tile: &SampleTile<T>| {
+    let mut all: Vec<_> = numbers
+        .map(|number| SampleTile::new(tiles, number))
+        .collect();
+    sampler.read(&mut all).unwrap();
+    all
+}
+
+/// The bits of the differences between neighbours of tiles.
+pub(crate) fn bits_on_cpu<T: Element>(
+    grid: &Grid,
+    wanted: &TilesToWeigh,
+    quantizer: &Quantizer<T>,
+    field: &[T],
+) -> Vec<u64> {
+    let numbers = wanted.numbers.iter().copied();
+    let tiles = tiles_of(grid, &wanted.tiles, numbers, quantizer, field);
+    let steps = steps_of(quantizer.error());
+    let bits = |tile: &SampleTile<T>| tile.difference_bits(&wanted.tiles, wanted.row, steps);
+    tiles.iter().map(bits).collect()
+}
+
+/// The measures of tiles of a field without holes.
+pub(crate) fn measures_on_cpu<T: Element>(
+    wanted: &SampleToMeasure<T>,
+    quantizer: &Quantizer<T>,
+    field: &[T],
+) -> SampleMeasures<T> {
+    let SampleToMeasure { grid, tiles, .. } = wanted;
+    let read =
+        |numbers: &mut dyn Iterator<Item = u64>| tiles_of(grid, tiles, numbers, quantizer, field);
+    let mut image = vec![0; IMAGE_BYTES];
+    let mut sizes = |tile: &SampleTile<T>| {
         let mut sizes = Sizes::new();
-        for shape in wanted.shapes {
+        for shape in &wanted.shapes {
             for codec in BlockCodec::ALL
                 .into_iter()
                 .filter(|codec| codec.takes(*shape))
             {
-                let bytes = tile.block_bytes((codec, *shape), wanted.tiles, quantizer, &mut image);
+                let bytes = tile.block_bytes((codec, *shape), tiles, quantizer, &mut image);
                 sizes.push(((codec, *shape), bytes));
             }
         }
-        Measures {
-            bits: tile.difference_bits(wanted.tiles, wanted.row, steps),
-            sizes,
+        sizes
+    };
+    let sized = read(&mut wanted.sized.iter().copied());
+    let sizes = sized.iter().map(&mut sizes).collect();
+    let mut taken = read(&mut wanted.taken.iter().map(|[number, _]| *number));
+    for (tile, [_, weight]) in taken.iter_mut().zip(&wanted.taken) {
+        tile.weight = *weight;
+    }
+    let sample = TileSample {
+        grid: *tiles,
+        tiles: taken,
+        is_whole: false,
+        clusters: Clusters::none(),
+        yardstick: 1,
+        tuning: read(&mut (0..tiles.tiles())),
+        has_kernels: false,
+        predicted: HashMap::new(),
+    };
+    let of_prediction = |(layout, way): &(TileLayout, Way<T>)| {
+        let predicted = sample.predict(layout, quantizer, way.clone());
+        Leavings {
+            planes: predicted.bytes_of_tiles(layout, &sample.tiles),
+            resolved: predicted.resolved,
+            counts: predicted.tally.counts,
+            coded: predicted.tally.coded,
+            anchors: predicted.anchors,
         }
     };
-    weighed.tiles.iter().map(&mut measures).collect()
+    let leavings = wanted.predictions.iter().map(of_prediction).collect();
+    SampleMeasures { sizes, leavings }
 }

@@ -5,7 +5,7 @@ use crate::cpu::code::fixed_length::Source;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::tiles::estimate::holes::fill_rows;
 use crate::cpu::version::Work;
-use crate::sampled_field::{Measures, Sizes};
+use crate::sampled_field::{Sizes, can_be_sized};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::pipeline::BlockCodec;
@@ -18,6 +18,8 @@ use ferrosz_codec::{Element, Shape};
 /// A tile of a field, with its elements and those of its far faces, row by row.
 pub(super) struct SampleTile<T> {
     pub(super) tile: TileBox,
+    /// Its number in the field.
+    pub(super) number: u64,
     /// The number of the field's tiles that it stands for, with [`WEIGHT_BITS`](super::weigh::WEIGHT_BITS).
     pub(super) weight: u64,
     pub(super) extents: [u32; 3],
@@ -31,9 +33,10 @@ pub(super) struct SampleTile<T> {
 
 impl<T: Element> SampleTile<T> {
     /// A tile of a field, so far without elements.
-    pub(super) fn new(tile: TileBox) -> Self {
+    pub(super) fn new(grid: &TileGrid, number: u64) -> Self {
         Self {
-            tile,
+            tile: grid.tile(number),
+            number,
             weight: 0,
             extents: [0; 3],
             elements: Vec::new(),
@@ -50,10 +53,17 @@ impl<T: Element> SampleTile<T> {
         ChunkBox { origin, extents }
     }
 
-    /// Takes the sizes that were measured; returns the bits.
-    pub(super) fn take_measures(&mut self, measures: Measures) -> u64 {
-        self.sizes = measures.sizes;
-        measures.bits
+    /// Takes the sizes that were measured.
+    pub(super) fn take_sizes(&mut self, sizes: Sizes) {
+        self.sizes = sizes;
+    }
+
+    /// Whether kernels can size it in blocks of all of these shapes.
+    pub(super) fn can_be_sized(&self, grid: &TileGrid, shapes: &[Shape]) -> bool {
+        let TileBox { origin, .. } = self.tile;
+        let extents = self.tile.extents(grid.shape());
+        let own = ChunkBox { origin, extents };
+        shapes.iter().all(|shape| can_be_sized(&own, *shape))
     }
 
     fn index(&self, at: [u64; 3]) -> usize {
@@ -85,13 +95,12 @@ impl<T: Element> SampleTile<T> {
         extents.map(u64::from).iter().product()
     }
 
-    /// The mean of the two values that lie `spacing` before and behind a position along x, if the tile has them.
-    pub(super) fn mean_of_neighbours(&self, [z, y, x]: [u64; 3], spacing: u64) -> Option<f64> {
+    /// The two values that lie `spacing` before and behind a position along x, if the tile has them.
+    pub(super) fn neighbours(&self, [z, y, x]: [u64; 3], spacing: u64) -> Option<[T; 2]> {
         let first = self.tile.origin[2];
         let [before, behind] = [x.checked_sub(spacing)?, x + spacing];
         let has_both = before >= first && behind < first + u64::from(self.extents[2]);
-        let value = |x| self.at([z, y, x]).to_f64();
-        has_both.then(|| (value(before) + value(behind)) / 2.0)
+        has_both.then(|| [before, behind].map(|x| self.at([z, y, x])))
     }
 
     /// Puts values in place of holes.
@@ -154,7 +163,7 @@ impl<T: Element> SampleTile<T> {
     }
 
     /// Whether sizes in blocks were measured.
-    pub(super) fn has_measures(&self) -> bool {
+    pub(super) fn is_sized(&self) -> bool {
         !self.sizes.is_empty()
     }
 

@@ -1,15 +1,16 @@
-//! Takes tiles of a field for a sample: measured, as far as the machine that has the field can do that, and else read.
+//! Takes tiles of a field for a sample: weighed by the kernels of the machine that has the field, or else read.
 
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::Weighed;
 use crate::error::Error;
 use crate::parallel;
-use crate::sampled_field::{SampledField, TilesToMeasure};
+use crate::sampled_field::{SampledField, TilesToWeigh};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Element, Shape};
+use std::collections::HashMap;
 
 /// Takes tiles of a field.
 pub(crate) struct Sampler<'a, T> {
@@ -24,50 +25,30 @@ pub(crate) struct Sampler<'a, T> {
     pub(crate) are_holes: bool,
     /// The shapes of blocks that sizes may be asked for.
     pub(crate) block_shapes: &'a [Shape],
-    /// Whether sizes in blocks are all that will be asked for.
-    pub(crate) is_in_blocks: bool,
+    /// The bits of tiles that kernels have weighed, by their numbers.
+    pub(crate) weights: &'a mut HashMap<u64, u64>,
     pub(crate) field: &'a mut dyn SampledField<T>,
 }
 
 impl<T: Element> Sampler<'_, T> {
-    /// Weighs tiles with these numbers. Those that were measured have no elements.
+    /// Weighs tiles with these numbers. Those that kernels have weighed have no elements.
     pub(super) fn weigh(&mut self, numbers: Vec<u64>) -> Result<Weighed<T>, Error> {
-        let wanted = TilesToMeasure {
-            grid: self.grid,
-            tiles: self.tiles,
-            row: self.row,
-            numbers: &numbers,
-            // In place of holes blocks have other values.
-            shapes: match self.quantizer.has_holes() {
-                true => &[],
-                false => self.block_shapes,
-            },
-        };
-        let measured = match self.are_holes {
-            true => None,
-            false => self.field.measure(&wanted, self.quantizer)?,
-        };
-        let measured = measured.unwrap_or_else(|| vec![None; numbers.len()]);
-        let tiles = numbers.iter().map(|number| self.tiles.tile(*number));
-        let mut tiles: Vec<_> = tiles.map(SampleTile::new).collect();
-        let pairs = tiles.iter_mut().zip(&measured);
-        let unknown = pairs.filter(|(_, measured)| measured.is_none());
-        self.read_tiles(unknown.map(|(tile, _)| tile).collect())?;
+        let known = self.known_weights(&numbers)?;
         let (grid, row) = (self.tiles, self.row);
-        let steps = steps_of(self.quantizer.error());
-        let weigh = |(tile, measured): (&mut SampleTile<T>, _)| {
-            let bits = match measured {
-                None => tile.difference_bits(grid, row, steps),
-                Some(measures) => tile.take_measures(measures),
-            };
-            tile.as_of_all(bits, grid, row)
-        };
-        // Other threads take longer to begin than this one needs for measures.
-        let are_measured = measured.iter().all(Option::is_some);
-        let pairs = tiles.iter_mut().zip(measured);
-        let bits = match are_measured {
-            true => pairs.map(weigh).collect(),
-            false => parallel::map(pairs, weigh),
+        let mut tiles: Vec<_> = (numbers.iter())
+            .map(|number| SampleTile::new(grid, *number))
+            .collect();
+        let bits = match known {
+            Some(bits) => (tiles.iter().zip(bits))
+                .map(|(tile, bits)| tile.as_of_all(bits, grid, row))
+                .collect(),
+            None => {
+                self.read_tiles(tiles.iter_mut().collect())?;
+                let steps = steps_of(self.quantizer.error());
+                parallel::map(tiles.iter(), |tile| {
+                    tile.as_of_all(tile.difference_bits(grid, row, steps), grid, row)
+                })
+            }
         };
         Ok(Weighed {
             numbers,
@@ -76,10 +57,40 @@ impl<T: Element> Sampler<'_, T> {
         })
     }
 
+    /// The bits of tiles that kernels weigh, if there are kernels.
+    fn known_weights(&mut self, numbers: &[u64]) -> Result<Option<Vec<u64>>, Error> {
+        let Some(kernels) = self.field.kernels().filter(|_| !self.are_holes) else {
+            return Ok(None);
+        };
+        let new = |number: &&u64| !self.weights.contains_key(*number);
+        let wanted = TilesToWeigh {
+            tiles: *self.tiles,
+            row: self.row,
+            numbers: numbers.iter().filter(new).copied().collect(),
+        };
+        if !wanted.numbers.is_empty() {
+            let found = kernels.weigh(std::slice::from_ref(&wanted), self.quantizer)?;
+            let found = found.into_iter().flatten();
+            self.weights.extend(wanted.numbers.into_iter().zip(found));
+        }
+        let bits = numbers
+            .iter()
+            .map(|number| self.weights.get(number).copied());
+        Ok(bits.collect())
+    }
+
+    /// Whether tiles are predicted where the field is, so that their elements are not needed for that. Values in place of holes
+    /// are only found here.
+    pub(super) fn has_kernels(&mut self) -> bool {
+        !self.quantizer.has_holes() && self.field.kernels().is_some()
+    }
+
     /// Reads the elements of those tiles that need them and have none.
     pub(super) fn read(&mut self, tiles: &mut [SampleTile<T>]) -> Result<(), Error> {
+        let has_kernels = self.has_kernels();
+        let (grid, shapes) = (self.tiles, self.block_shapes);
         let is_known = |tile: &SampleTile<T>| {
-            !tile.elements.is_empty() || (self.is_in_blocks && tile.has_measures())
+            !tile.elements.is_empty() || (has_kernels && tile.can_be_sized(grid, shapes))
         };
         let unknown = tiles.iter_mut().filter(|tile| !is_known(tile));
         self.read_tiles(unknown.collect())

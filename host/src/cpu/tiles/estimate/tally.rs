@@ -7,6 +7,7 @@ use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::{ONE, WEIGHT_BITS};
 use crate::parallel;
+use crate::sampled_field::SymbolCounts;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
@@ -20,9 +21,11 @@ use ferrosz_codec::tile::code::TileCodes;
 /// The symbols of a field, as far as a sample tells.
 pub(super) struct Tally {
     /// How often each symbol occurs in the field, without those that only have to be there; with [`WEIGHT_BITS`].
-    counts: Box<[[u64; TOKENS as usize]; CONTEXTS as usize]>,
-    /// The share of the field's tiles that have codes, of [`ONE`].
-    pub(super) coded: u128,
+    pub(super) counts: Box<SymbolCounts>,
+    /// The weights of the sample's tiles that have codes.
+    pub(super) coded: u64,
+    /// The weights of all of its tiles.
+    all: u128,
 }
 
 impl Tally {
@@ -38,20 +41,31 @@ impl Tally {
         };
         let of_tiles = parallel::map(sample.iter().zip(codes), of_tile);
         let mut counts = Box::new([[0; TOKENS as usize]; CONTEXTS as usize]);
-        let (mut coded, mut all) = (0, 0);
+        let mut coded = 0;
         for (tile, of_tile) in sample.iter().zip(of_tiles) {
             let own = of_tile.0.as_flattened();
             for (count, own) in counts.as_flattened_mut().iter_mut().zip(own) {
                 *count += u64::from(*own) * tile.weight;
             }
             let is_coded = of_tile.0[0].iter().any(|count| *count > 0);
-            coded += u128::from(is_coded) * u128::from(tile.weight);
-            all += u128::from(tile.weight);
+            coded += u64::from(is_coded) * tile.weight;
         }
-        Self {
-            counts,
-            coded: ONE * coded / u128::max(all, 1),
-        }
+        Self::counted(counts, coded, sample)
+    }
+
+    /// Of these counts, and of the weights of those tiles of a sample that have codes.
+    pub(super) fn counted<T>(
+        counts: Box<SymbolCounts>,
+        coded: u64,
+        sample: &[SampleTile<T>],
+    ) -> Self {
+        let all: u128 = sample.iter().map(|tile| u128::from(tile.weight)).sum();
+        Self { counts, coded, all }
+    }
+
+    /// The share of the field's tiles that have codes, of [`ONE`].
+    pub(super) fn share_of_coded(&self) -> u128 {
+        ONE * u128::from(self.coded) / self.all.max(1)
     }
 
     /// The frequencies that a coder gives to the symbols.

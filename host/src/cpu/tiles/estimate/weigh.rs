@@ -123,6 +123,12 @@ impl<T: Element> Weighed<T> {
 }
 
 impl Clusters {
+    /// Tiles without codes are anywhere.
+    #[cfg(all(test, feature = "cuda", feature = "emulator"))]
+    pub(super) const fn none() -> Self {
+        Self { correlation: 0 }
+    }
+
     /// Of this many chunks of a length, how many have codes if this share of the tiles has.
     pub(super) fn chunks(&self, chunks: u128, coded: u128, length: ChunkLength) -> u128 {
         let empty = ONE - coded;

@@ -174,7 +174,7 @@ pub const fn oddness(shape: Shape, position: [u32; 3]) -> u32 {
 /// The slices along z of a field of planes are independent of each other; a field of lines is a single line. A field of
 /// cubes may have slices, too: they lie one behind the other along z, and tiles begin anew in each of them.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileGrid {
     shape: Shape,
     /// The field's extents; along z of all slices together.

@@ -3,6 +3,7 @@
 mod axes;
 mod predictions;
 mod race;
+pub(crate) mod weights;
 
 use crate::choose::axes::{Candidate, Turned};
 use crate::choose::predictions::{Predictions, Yardsticks, sampled_mask_bytes};
@@ -373,8 +374,7 @@ pub(crate) fn choose<T: Element>(
 pub(crate) fn tiles_to_weigh(request: &Request) -> Vec<TilesToWeigh> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
     let efforts = race::efforts(&candidates);
-    let of_shapes = predictions::tiles_to_weigh(request, &candidates, &efforts);
-    of_shapes.into_iter().map(|(_, tiles)| tiles).collect()
+    predictions::tiles_to_weigh(request, &candidates, &efforts)
 }
 
 /// The elements of each box.

@@ -1,5 +1,6 @@
 //! Where a choice finds a field: its elements, and what a machine with kernels finds out about its tiles.
 
+use crate::choose::weights::TileWeights;
 use crate::error::Error;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::token::TOKENS;
@@ -38,6 +39,9 @@ impl<T, F: FnMut(&Grid, &[ChunkBox]) -> Result<Vec<Vec<T>>, Error>> SampledField
 
 /// A machine with kernels that has a field.
 pub(crate) trait SampleKernels<T> {
+    /// The weights that were found before anybody asked; they are given once.
+    fn weighed(&mut self) -> Vec<(TileGrid, TileWeights)>;
+
     /// The bits of the differences between neighbours along x, of each tile.
     ///
     /// # Errors

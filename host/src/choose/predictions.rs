@@ -1,6 +1,7 @@
 //! The predicted sizes of the streams of a field, and the samples that they are computed from.
 
 use crate::choose::Request;
+use crate::choose::weights::TileWeights;
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::mapping::mask::{fill_field, part_bytes};
@@ -24,8 +25,8 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
 use ferrosz_codec::{Bound, Codec, Element};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
 
 /// How closely a size is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,13 +54,15 @@ pub(super) struct Predictions<'a, T> {
     request: &'a Request,
     field: &'a mut (dyn SampledField<T> + 'a),
     samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
-    /// The bits of the tiles of each shape that kernels have weighed.
-    weights: HashMap<Shape, HashMap<u64, u64>>,
+    /// The weights of the tiles of each division of the field that kernels have weighed.
+    weights: HashMap<TileGrid, TileWeights>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
     yardsticks: Yardsticks,
     /// The bytes that the mask has for zeros and signs, if they were counted.
     mask: Option<u128>,
+    /// Layouts that kernels predict as soon as they predict others: see [`Predictions::ahead`].
+    ahead: Vec<Layout>,
 }
 
 impl<'a, T: Element> Predictions<'a, T> {
@@ -70,16 +73,24 @@ impl<'a, T: Element> Predictions<'a, T> {
         yardsticks: Yardsticks,
         field: &'a mut (dyn SampledField<T> + 'a),
     ) -> Self {
+        let weighed = field.kernels().map(|kernels| kernels.weighed());
         Self {
             quantizer,
             request,
             field,
             yardsticks,
             samples: HashMap::new(),
-            weights: HashMap::new(),
+            weights: weighed.into_iter().flatten().collect(),
             sizes: HashMap::new(),
             mask: None,
+            ahead: Vec::new(),
         }
+    }
+
+    /// Sizes of these layouts may be asked for later. Kernels predict them beside others, which takes hardly longer; threads
+    /// would have to do more work.
+    pub(super) fn ahead(&mut self, layouts: Vec<Layout>) {
+        self.ahead = layouts;
     }
 
     /// Weighs the tiles of the samples of some layouts at once, if kernels weigh them: of each alone takes as long.
@@ -87,12 +98,16 @@ impl<'a, T: Element> Predictions<'a, T> {
         let Some(kernels) = self.field.kernels() else {
             return Ok(());
         };
-        let wanted = tiles_to_weigh(self.request, layouts, efforts).into_iter();
-        let (shapes, wanted): (Vec<Shape>, Vec<TilesToWeigh>) = wanted.unzip();
+        let (request, weights) = (self.request, &mut self.weights);
+        let new = layouts.iter().filter(|layout| {
+            let grid = Grid::new(request.sampled_shape(layout), &layout.extents);
+            !weights.contains_key(&tiles_of(&grid))
+        });
+        let wanted = tiles_to_weigh(request, &new.copied().collect::<Vec<_>>(), efforts);
         let found = kernels.weigh(&wanted, self.quantizer)?;
-        for ((shape, wanted), bits) in shapes.into_iter().zip(wanted).zip(found) {
-            let of_shape = self.weights.entry(shape).or_default();
-            of_shape.extend(wanted.numbers.into_iter().zip(bits));
+        for (wanted, bits) in wanted.iter().zip(found) {
+            let of_grid = weights.entry(wanted.tiles).or_default();
+            of_grid.extend(&wanted.numbers, &bits);
         }
         Ok(())
     }
@@ -152,14 +167,18 @@ impl<'a, T: Element> Predictions<'a, T> {
             let is_own = |layout: &&Layout| {
                 layout.shape == *shape && request.keep(layout.codec).zeros == *holes
             };
-            let own = layouts.iter().filter(is_own);
-            let own: Vec<TileLayout> = own.filter_map(|own| with_given(own).tiles()).collect();
+            let own = |layouts: &[Layout]| -> Vec<TileLayout> {
+                let own = layouts.iter().filter(is_own);
+                own.filter_map(|own| with_given(own).tiles()).collect()
+            };
+            let (own, ahead) = (own(layouts), own(&self.ahead));
             let quantizer = with_holes(own_quantizer, *holes);
             let yardstick = yardsticks[usize::from(*holes)];
             let extents = layouts.first().map(|layout| layout.extents);
             let grid = Grid::new(*shape, &extents.unwrap_or(request.extents));
             let block_shapes = request.block_shapes(*shape);
-            match sample.to_measure(&grid, &block_shapes, &own, &quantizer) {
+            let with_ahead = [&own[..], &ahead].concat();
+            match sample.to_measure(&grid, &block_shapes, &with_ahead, &quantizer) {
                 Some(wanted) => on_machine.push(((sample, yardstick), wanted)),
                 None => here.push((sample, own, quantizer, yardstick)),
             }
@@ -192,8 +211,6 @@ impl<'a, T: Element> Predictions<'a, T> {
     ) -> Result<Vec<(u128, Layout)>, Error> {
         let yardsticks = [false, true].map(|are_holes| self.yardstick(are_holes));
         self.predict(layouts, effort, yardsticks)?;
-        let mut of_effort = (self.samples.iter()).filter(|((.., of), _)| *of == effort);
-        let are_known = self.request.is_in_blocks() && of_effort.all(|(_, it)| it.is_sized());
         let (quantizer, request) = (self.quantizer, self.request);
         let are_holes = |layout: &Layout| request.keep(layout.codec).zeros;
         let samples = &self.samples;
@@ -227,8 +244,8 @@ impl<'a, T: Element> Predictions<'a, T> {
                 }
             }
         };
-        // Other threads take longer to begin than this one needs for known sizes.
-        match are_known {
+        // Other threads take longer to begin than this one needs for what is measured.
+        match self.field.kernels().is_some() {
             true => layouts.iter().map(size).collect(),
             false => parallel::map(layouts.iter(), size).into_iter().collect(),
         }
@@ -255,7 +272,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             quantizer: &quantizer,
             are_holes,
             block_shapes: &block_shapes,
-            weights: self.weights.entry(shape).or_default(),
+            weights: self.weights.entry(tile_grid).or_default(),
             field: &mut *self.field,
         };
         let sample = match self.samples.entry((shape, are_holes, effort)) {
@@ -333,20 +350,19 @@ impl<'a, T: Element> Predictions<'a, T> {
     }
 }
 
-/// The tiles that are weighed for the samples of some layouts, for each shape of tiles.
+/// The tiles that are weighed for the samples of some layouts, for each division into tiles.
 pub(super) fn tiles_to_weigh(
     request: &Request,
     layouts: &[Layout],
     efforts: &[Effort],
-) -> Vec<(Shape, TilesToWeigh)> {
-    let mut wanted: Vec<(Shape, TilesToWeigh)> = Vec::new();
+) -> Vec<TilesToWeigh> {
+    let mut wanted: Vec<TilesToWeigh> = Vec::new();
     for layout in layouts {
-        let shape = request.sampled_shape(layout);
-        if wanted.iter().any(|(other, _)| *other == shape) {
+        let tiles = tiles_of(&Grid::new(request.sampled_shape(layout), &layout.extents));
+        if wanted.iter().any(|other| other.tiles == tiles) {
             continue;
         }
-        let tiles = tiles_of(&Grid::new(shape, &layout.extents));
-        let mut numbers = BTreeSet::new();
+        let mut numbers = Vec::new();
         for effort in efforts {
             if let Effort::Sample {
                 tiles: of_sample,
@@ -360,12 +376,13 @@ pub(super) fn tiles_to_weigh(
                 }
             }
         }
-        let of_shape = TilesToWeigh {
+        numbers.sort_unstable();
+        numbers.dedup();
+        wanted.push(TilesToWeigh {
             tiles,
             row: row_of(layout),
-            numbers: numbers.into_iter().collect(),
-        };
-        wanted.push((shape, of_shape));
+            numbers,
+        });
     }
     wanted
 }

@@ -143,6 +143,8 @@ pub(super) fn shortest<T: Element>(
     let joins = |layout: &Layout| in_blocks(layout) || elements <= SMALL;
     let joining = left.iter().flat_map(variants).filter(joins);
     let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
+    let of_left = left.iter().flat_map(variants);
+    predictions.ahead(of_left.filter(|layout| !in_blocks(layout)).collect());
     left.extend(joining);
     let (bytes, _) = smallest(&predictions.of(&left, second)?)?;
 

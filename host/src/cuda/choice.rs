@@ -1,6 +1,7 @@
 //! The choice of a preset, and the absolute error of a relative bound, for fields in device memory.
 
 use super::{Gpu, Workspace, bytes_of, check_values, mapping_of};
+use crate::choose::weights::TileWeights;
 use crate::choose::{self, Chosen, Request};
 use crate::compress::Compressor;
 use crate::error::Error;
@@ -140,7 +141,12 @@ fn choose_on<V: Value, E: Executor>(
     let tiles = choose::tiles_to_weigh(request);
     let weights = mappings.weigh::<V, _>(executor, &coded, boxes, &tiles)?;
     let (quantizer, census) = mappings.find::<V, _>(executor, &coded, needs_census)?;
-    let weighed = tiles.iter().cloned().zip(weights.find(executor)?).collect();
+    let of_tiles = |(tiles, bits): (&TilesToWeigh, Vec<u64>)| {
+        let mut weights = TileWeights::default();
+        weights.extend(&tiles.numbers, &bits);
+        (tiles.tiles, weights)
+    };
+    let weighed = tiles.iter().zip(weights.find(executor)?).map(of_tiles);
     let least = || {
         let elements = request.extents.elements();
         let found = extremes::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
@@ -151,7 +157,7 @@ fn choose_on<V: Value, E: Executor>(
         executor,
         field: coded.field,
         memory: boxes,
-        weighed,
+        weighed: weighed.collect(),
     };
     Ok(choose::choose(&quantizer, &request, &mut source)?.chosen)
 }

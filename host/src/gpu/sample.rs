@@ -1,5 +1,6 @@
 //! What a choice finds out about a field on a machine that runs kernels.
 
+use crate::choose::weights::TileWeights;
 use crate::error::Error;
 use crate::gpu::block_sizes::ChunksOfShape;
 use crate::gpu::boxes::BoxMemory;
@@ -13,6 +14,7 @@ use crate::sampled_field::{
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::quantize::field::Quantizer;
+use ferrosz_codec::tile::TileGrid;
 use ferrosz_simt::View;
 
 /// Lanes of a machine that predict at the same time: the kernels of a sample have too few blocks to fill a GPU.
@@ -23,8 +25,8 @@ pub(crate) struct FieldOnMachine<'a, E: Executor> {
     pub(crate) executor: &'a E,
     pub(crate) field: View<u32>,
     pub(crate) memory: &'a mut BoxMemory<E::Memory>,
-    /// Tiles that were weighed before.
-    pub(crate) weighed: Vec<(TilesToWeigh, Vec<u64>)>,
+    /// The weights of tiles that were found before.
+    pub(crate) weighed: Vec<(TileGrid, TileWeights)>,
 }
 
 impl<T: Element, E: Executor> SampledField<T> for FieldOnMachine<'_, E> {
@@ -38,18 +40,15 @@ impl<T: Element, E: Executor> SampledField<T> for FieldOnMachine<'_, E> {
 }
 
 impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
+    fn weighed(&mut self) -> Vec<(TileGrid, TileWeights)> {
+        std::mem::take(&mut self.weighed)
+    }
+
     fn weigh(
         &mut self,
         wanted: &[TilesToWeigh],
         quantizer: &Quantizer<T>,
     ) -> Result<Vec<Vec<u64>>, Error> {
-        let known = |wanted: &TilesToWeigh| {
-            let of_same = (self.weighed.iter()).find(|(known, _)| known == wanted)?;
-            Some(of_same.1.clone())
-        };
-        if let Some(all) = wanted.iter().map(known).collect() {
-            return Ok(all);
-        }
         let (executor, error) = (self.executor, Some(quantizer.error()));
         let nowhere = View::empty();
         Weights::enqueue(executor, self.memory, self.field, wanted, error, nowhere)?.find(executor)
@@ -240,7 +239,6 @@ mod tests {
     use ferrosz_codec::predict::interp::resolved::Resolved;
     use ferrosz_codec::predict::interp::tune::search::Search;
     use ferrosz_codec::shape::Shape;
-    use ferrosz_codec::tile::TileGrid;
     use ferrosz_codec::{Codec, with_element};
 
     /// A field on the emulator and here.

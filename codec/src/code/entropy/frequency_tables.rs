@@ -147,36 +147,53 @@ impl FrequencyTables {
         &self.0
     }
 
+    /// The symbols of a context between the first and the last that has a frequency, and the first.
+    fn used(frequencies: &Frequencies) -> (usize, &[u16]) {
+        let first = frequencies.iter().position(|frequency| *frequency > 0);
+        let last = frequencies.iter().rposition(|frequency| *frequency > 0);
+        match (first, last) {
+            (Some(first), Some(last)) => (first, &frequencies[first..=last]),
+            _ => (0, &[]),
+        }
+    }
+
+    /// The number of words that [`FrequencyTables::write`] writes.
+    pub fn words<C: SymbolCoder>(&self) -> usize {
+        let of_context = |frequencies| {
+            let (_, used) = Self::used(frequencies);
+            let length = |frequency: &u16| frequency_length((*frequency).into());
+            let bits = used
+                .iter()
+                .map(length)
+                .map(|it| LENGTH_BITS + low_bits::<C>(it));
+            bits.sum::<u32>().div_ceil(32)
+        };
+        let bodies: u32 = self.0.iter().map(of_context).sum();
+        (CONTEXTS + bodies).next_multiple_of(PADDING as u32) as usize
+    }
+
     /// Writes the frequencies to the start of `words`; returns the number of words written.
     pub fn write<C: SymbolCoder>(&self, words: &mut [u32; MAX_WORDS]) -> usize {
         words.fill(0);
         let mut end = CONTEXTS;
         for (context, frequencies) in self.0.iter().enumerate() {
-            let first = frequencies
-                .iter()
-                .position(|frequency| *frequency > 0)
-                .unwrap_or(0);
-            let last = frequencies.iter().rposition(|frequency| *frequency > 0);
-            let symbols = last.map_or(0, |last| last + 1 - first);
+            let (first, used) = Self::used(frequencies);
             let mut bits = BitWriter {
                 words: &mut words[..],
                 at: 32 * end,
             };
-            let used = frequencies[first..first + symbols]
-                .iter()
-                .copied()
-                .map(u32::from);
-            for frequency in used.clone() {
+            let frequencies = used.iter().copied().map(u32::from);
+            for frequency in frequencies.clone() {
                 bits.push(frequency_length(frequency), LENGTH_BITS);
             }
-            for frequency in used {
+            for frequency in frequencies {
                 let count = low_bits::<C>(frequency_length(frequency));
                 bits.push(frequency & ((1 << count) - 1), count);
             }
             end = bits.at.div_ceil(32);
             let head = Head {
                 first: first as u32,
-                symbols: symbols as u32,
+                symbols: used.len() as u32,
                 end: end - CONTEXTS,
             };
             words[context] = head.to_word();
@@ -273,6 +290,7 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(seed);
         for _ in 0..1000 {
             let frequencies = sample::<C>(&mut rng);
+            assert_eq!(frequencies.words::<C>(), words_of::<C>(&frequencies).len());
             assert_eq!(
                 FrequencyTables::read::<C>(&words_of::<C>(&frequencies)),
                 Ok(frequencies)

@@ -35,10 +35,11 @@ use crate::parallel;
 use crate::sampled_field::{
     AnchorClasses, Leavings, SampleMeasures, SampleToMeasure, TuningOnTiles, Way,
 };
+use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::table::ENTRY_BYTES;
-use ferrosz_codec::container::tiles::{Prologue, Sections, TileLayout};
+use ferrosz_codec::container::tiles::{Sections, TileLayout};
 use ferrosz_codec::pipeline::{BlockCodec, TileCoder, TilePredictor};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::Resolved;
@@ -48,7 +49,7 @@ use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
-use ferrosz_codec::{Element, Shape};
+use ferrosz_codec::{Element, Shape, with_tile_coder};
 use std::collections::HashMap;
 
 /// Bytes of a chunk that has codes, besides their bits: what is stored of the coder's states, and padding.
@@ -217,7 +218,7 @@ impl<T: Element> TileSample<T> {
     }
 
     /// Whether the sizes of all tiles in blocks are known.
-    pub(crate) fn is_sized(&self) -> bool {
+    fn is_sized(&self) -> bool {
         self.tiles.iter().all(SampleTile::is_sized)
     }
 
@@ -355,18 +356,13 @@ impl<T: Element> TileSample<T> {
             Some(frequencies) => tally.bits::<T>(frequencies) / 8,
             None => predicted.plane_bytes(layout, &self.tiles),
         };
-        let has_heads = frequencies.is_some();
-        let prologue = Prologue {
-            resolved: predicted.resolved,
-            coefficients: None,
-            frequencies,
-        };
+        let prologue = prologue_bytes(layout, predicted.resolved.as_ref(), frequencies.as_ref());
         Estimate {
             clusters: &self.clusters,
             coded: tally.share_of_coded(),
             fine: self.scaled(fine, yardstick),
-            has_heads,
-            fixed: prologue_bytes(layout, &prologue) + coarse_bytes::<T>(layout, anchors),
+            has_heads: frequencies.is_some(),
+            fixed: prologue + coarse_bytes::<T>(layout, anchors),
             raw: u128::from(layout.fine.elements()) * T::BYTES as u128,
         }
     }
@@ -580,15 +576,25 @@ fn fill_holes<T: Element>(tiles: &mut [SampleTile<T>], shape: Shape, quantizer: 
     }
 }
 
-fn prologue_bytes<T: Element>(layout: &TileLayout, prologue: &Prologue<T>) -> u128 {
-    let mut bytes = vec![0; Sections::longest(layout, T::DTYPE).bytes()];
-    let sections = prologue.write(layout, std::iter::empty(), &mut bytes);
-    sections.bytes() as u128
+/// The bytes of the prologue.
+fn prologue_bytes<T: Element>(
+    layout: &TileLayout,
+    resolved: Option<&Resolved<T>>,
+    frequencies: Option<&FrequencyTables>,
+) -> u128 {
+    let words = frequencies.map_or(
+        0,
+        |frequencies| with_tile_coder!(layout.codec.coder, C => frequencies.words::<C>(), 0),
+    );
+    let flag_bits = resolved.map_or(0, |resolved| resolved.parameters.flag_bits());
+    let coefficients = layout.coefficients(flag_bits);
+    Sections::new(layout, words, coefficients, T::DTYPE).bytes() as u128
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::weights::TileWeights;
     use ferrosz_codec::Codec;
     use ferrosz_codec::bound::{Bound, Extremes};
     use ferrosz_codec::container::extents::Extents;
@@ -622,7 +628,7 @@ mod tests {
             quantizer: &quantizer,
             are_holes: false,
             block_shapes: &[],
-            weights: &mut HashMap::new(),
+            weights: &mut TileWeights::default(),
             field: &mut read,
         };
         let mut sample = TileSample::new(&mut sampler, 1 << 20).unwrap();

@@ -1,5 +1,6 @@
 //! What the CPU finds out about tiles, for tests of machines that run kernels.
 
+use crate::choose::weights::TileWeights;
 use crate::cpu::code::fixed_length::IMAGE_BYTES;
 use crate::cpu::tiles::estimate::TileSample;
 use crate::cpu::tiles::estimate::sample::SampleTile;
@@ -34,7 +35,7 @@ fn tiles_of<T: Element>(
         quantizer,
         are_holes: false,
         block_shapes: &[],
-        weights: &mut HashMap::new(),
+        weights: &mut TileWeights::default(),
         field: &mut read,
     };
     let mut all: Vec<_> = numbers

@@ -1,5 +1,6 @@
 //! Takes tiles of a field for a sample: weighed by the kernels of the machine that has the field, or else read.
 
+use crate::choose::weights::TileWeights;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::Weighed;
 use crate::error::Error;
@@ -10,7 +11,6 @@ use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Element, Shape};
-use std::collections::HashMap;
 
 /// Takes tiles of a field.
 pub(crate) struct Sampler<'a, T> {
@@ -25,8 +25,8 @@ pub(crate) struct Sampler<'a, T> {
     pub(crate) are_holes: bool,
     /// The shapes of blocks that sizes may be asked for.
     pub(crate) block_shapes: &'a [Shape],
-    /// The bits of tiles that kernels have weighed, by their numbers.
-    pub(crate) weights: &'a mut HashMap<u64, u64>,
+    /// The weights of tiles that kernels have weighed.
+    pub(crate) weights: &'a mut TileWeights,
     pub(crate) field: &'a mut dyn SampledField<T>,
 }
 
@@ -62,7 +62,7 @@ impl<T: Element> Sampler<'_, T> {
         let Some(kernels) = self.field.kernels().filter(|_| !self.are_holes) else {
             return Ok(None);
         };
-        let new = |number: &&u64| !self.weights.contains_key(*number);
+        let new = |number: &&u64| self.weights.get(**number).is_none();
         let wanted = TilesToWeigh {
             tiles: *self.tiles,
             row: self.row,
@@ -70,12 +70,9 @@ impl<T: Element> Sampler<'_, T> {
         };
         if !wanted.numbers.is_empty() {
             let found = kernels.weigh(std::slice::from_ref(&wanted), self.quantizer)?;
-            let found = found.into_iter().flatten();
-            self.weights.extend(wanted.numbers.into_iter().zip(found));
+            self.weights.extend(&wanted.numbers, &found.concat());
         }
-        let bits = numbers
-            .iter()
-            .map(|number| self.weights.get(number).copied());
+        let bits = numbers.iter().map(|number| self.weights.get(*number));
         Ok(bits.collect())
     }
 

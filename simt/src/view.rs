@@ -98,7 +98,7 @@ impl<W> View<W> {
     }
 
     /// Whether the view has no items.
-    pub fn is_empty(self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 }

@@ -34,7 +34,7 @@ impl TakenTiles {
     /// Whether these are all tiles of the field.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn is_all(&self) -> bool {
-        self.list.len() == 0
+        self.list.is_empty()
     }
 
     /// How many there are; 0 if these are all of the field.

@@ -244,8 +244,9 @@ impl<'a, T: Element> Predictions<'a, T> {
                 }
             }
         };
-        // Other threads take longer to begin than this one needs for what is measured.
-        match self.field.kernels().is_some() {
+        // Other threads take longer to begin than this one needs for what kernels have measured.
+        let has_holes = quantizer.has_holes() || layouts.iter().any(are_holes);
+        match self.field.kernels().is_some() && !has_holes {
             true => layouts.iter().map(size).collect(),
             false => parallel::map(layouts.iter(), size).into_iter().collect(),
         }

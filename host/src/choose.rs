@@ -12,7 +12,9 @@ use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::{Keeping, census};
 use crate::parallel;
-use crate::sampled_field::{SampledField, TilesToWeigh};
+use crate::sampled_field::SampledField;
+#[cfg(feature = "cuda")]
+use crate::sampled_field::TilesToWeigh;
 use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -371,6 +373,7 @@ pub(crate) fn choose<T: Element>(
 }
 
 /// The tiles that [`choose`] weighs first.
+#[cfg(feature = "cuda")]
 pub(crate) fn tiles_to_weigh(request: &Request) -> Vec<TilesToWeigh> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
     let efforts = race::efforts(&candidates);

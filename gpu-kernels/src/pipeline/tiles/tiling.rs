@@ -59,7 +59,7 @@ impl Tiling {
         }
     }
 
-    /// So many tiles of a field, each in a run of its own: see [`TakenTiles`](crate::choice::taken_tiles::TakenTiles).
+    /// So many tiles of a field, each in a run of its own: see [`TakenTiles`].
     pub fn of_taken(fine: TileGrid, order: TileOrder, count: u64) -> Self {
         let none = TileGrid::new(fine.shape(), [0; 3]);
         Self {

@@ -17,7 +17,7 @@ impl TileWeights {
         found.ok().map(|at| self.known[at].1)
     }
 
-    /// Adds tiles, none of which is known.
+    /// Adds the bits of tiles that have none so far.
     pub(crate) fn extend(&mut self, numbers: &[u64], bits: &[u64]) {
         self.known
             .extend(numbers.iter().copied().zip(bits.iter().copied()));

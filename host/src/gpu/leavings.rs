@@ -288,30 +288,23 @@ impl<T: Element> Prediction<'_, T> {
     /// # Errors
     ///
     /// [`Error::TooLarge`], or an error of the machine.
-    pub(super) fn enqueue<E: Executor>(
-        &self,
-        executor: &E,
-        field: View<u32>,
-        quantizer: &Quantizer<T>,
-        workspace: &Workspace,
-    ) -> Result<(), Error> {
-        let call = Call {
-            executor,
-            field,
-            quantizer,
-            workspace,
-            prediction: self,
-        };
-        call.enqueue()
+    pub(super) fn enqueue<E: Executor>(&self, lane: &Lane<'_, T, E>) -> Result<(), Error> {
+        let prediction = self;
+        Call { lane, prediction }.enqueue()
     }
 }
 
-/// A prediction on a lane of a machine.
+/// A lane of a machine that has a field.
+pub(super) struct Lane<'a, T, E> {
+    pub(super) executor: &'a E,
+    pub(super) field: View<u32>,
+    pub(super) quantizer: &'a Quantizer<T>,
+    pub(super) workspace: &'a Workspace,
+}
+
+/// A prediction on a lane.
 struct Call<'a, T, E> {
-    executor: &'a E,
-    field: View<u32>,
-    quantizer: &'a Quantizer<T>,
-    workspace: &'a Workspace,
+    lane: &'a Lane<'a, T, E>,
     prediction: &'a Prediction<'a, T>,
 }
 
@@ -343,7 +336,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             }
         };
         // 2. Their symbols.
-        let (executor, workspace) = (self.executor, self.workspace);
+        let (executor, workspace) = (self.lane.executor, self.lane.workspace);
         let grid = &layout.fine;
         let order = layout.codec.order(layout.shape());
         let tiling = Tiling::of_taken(*grid, order, taken.count());
@@ -387,19 +380,19 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         for tiles in (sample.taken).chunk_by(|[a, _], [b, _]| a / of_slice == b / of_slice) {
             let count = tiles.len() as u64;
             let params = LorenzoParams {
-                field: self.field.from(tiles[0][0] / of_slice * words),
+                field: self.lane.field.from(tiles[0][0] / of_slice * words),
                 strides: strides(grid),
-                codes: self.workspace.regions,
+                codes: self.lane.workspace.regions,
                 first_run: 0,
                 lengths: grid.slice_lengths(),
                 cells: View::empty(),
-                quantizer: self.quantizer.to_bits(),
+                quantizer: self.lane.quantizer.to_bits(),
                 flags: 0,
                 first_tile: self.blocks(first)?,
                 taken: taken.from(first),
             };
             let blocks = self.blocks(count)?;
-            with_shape!(layout.shape(), S => self.executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
+            with_shape!(layout.shape(), S => self.lane.executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
             first += count;
         }
         Ok(())
@@ -415,11 +408,11 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let fitted = TAKEN_NUMBERS * fitted;
         let of_fit = TakenTiles::of(given.first(fitted));
         let of_scores = TakenTiles::of(given.from(fitted).first(TAKEN_NUMBERS * scored));
-        let workspace = self.workspace;
+        let workspace = self.lane.workspace;
         let job = TuneJob {
             search: tuning.search,
             bound: Bound::default(),
-            error: Some(self.quantizer.error().to_bits64()),
+            error: Some(self.lane.quantizer.error().to_bits64()),
             radius: Some(RADIUS),
             max_radius: RADIUS,
             part: self.part(to.parameters, TakenTiles::all()),
@@ -431,7 +424,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             parameters: to.parameters,
             sums: workspace.sums.first(coefficients_and_sums(layout)[1]),
         };
-        enqueue_tune::<T, E>(self.executor, &job)
+        enqueue_tune::<T, E>(self.lane.executor, &job)
     }
 
     /// Predicts the tiles with these parameters, and the coefficients behind them if there are any.
@@ -440,29 +433,29 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             layout, taken, to, ..
         } = self.prediction;
         let blocks = self.blocks(taken.count())?;
-        let known = self.workspace.known.first(known_words::<T>(layout));
+        let known = self.lane.workspace.known.first(known_words::<T>(layout));
         let part = self.part(parameters, *taken);
         let anchors = SampleAnchorsParams {
             part,
             known,
             classes: to.classes,
         };
-        with_shape!(layout.shape(), S => self.executor.launch::<SampleAnchors<T, S>>(blocks, &anchors))?;
+        with_shape!(layout.shape(), S => self.lane.executor.launch::<SampleAnchors<T, S>>(blocks, &anchors))?;
         let params = InterpParams {
             anchors: known,
             ..part
         };
-        enqueue_predict::<T, E>(self.executor, layout.shape(), fitted, blocks, &params)
+        enqueue_predict::<T, E>(self.lane.executor, layout.shape(), fitted, blocks, &params)
     }
 
     /// The interpolation's parameters for the field.
     fn part(&self, parameters: View<u32>, taken: TakenTiles) -> InterpParams {
         let grid = &self.prediction.layout.fine;
         InterpParams {
-            field: self.field,
+            field: self.lane.field,
             strides: strides(grid),
             anchors: View::empty(),
-            codes: self.workspace.regions,
+            codes: self.lane.workspace.regions,
             first_run: 0,
             known: View::empty(),
             parameters,

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gpu::block_sizes::ChunksOfShape;
 use crate::gpu::boxes::BoxMemory;
 use crate::gpu::executor::Executor;
-use crate::gpu::leavings::{self, Prediction, Workspace, aligned};
+use crate::gpu::leavings::{self, Lane, Prediction, Workspace, aligned};
 use crate::gpu::tiles::workspace::Sections;
 use crate::gpu::weights::Weights;
 use crate::sampled_field::{
@@ -91,9 +91,13 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
         tasks.sort_by_key(|task| !task.is_long());
         self.executor.in_lanes(lanes, &mut |executor, lane| {
             let mut own = tasks.iter().skip(lane).step_by(lanes);
-            own.try_for_each(|task| {
-                task.enqueue(executor, self.field, quantizer, &workspaces[lane])
-            })
+            let lane = Lane {
+                executor,
+                field: self.field,
+                quantizer,
+                workspace: &workspaces[lane],
+            };
+            own.try_for_each(|task| task.enqueue(&lane))
         })?;
         // 3. What they have found.
         let mut found = vec![0u64; result_cells];
@@ -204,23 +208,18 @@ impl<T: Element> Task<'_, T> {
         }
     }
 
-    fn enqueue<E: Executor>(
-        &self,
-        executor: &E,
-        field: View<u32>,
-        quantizer: &Quantizer<T>,
-        workspace: &Workspace,
-    ) -> Result<(), Error> {
+    fn enqueue<E: Executor>(&self, lane: &Lane<'_, T, E>) -> Result<(), Error> {
         match self {
             Task::Sizes {
                 grid,
                 chunks,
                 list,
                 bytes,
-            } => chunks.enqueue(executor, (field, grid), quantizer, *list, *bytes),
-            Task::Prediction(prediction) => {
-                prediction.enqueue(executor, field, quantizer, workspace)
+            } => {
+                let on_grid = (lane.field, *grid);
+                chunks.enqueue(lane.executor, on_grid, lane.quantizer, *list, *bytes)
             }
+            Task::Prediction(prediction) => prediction.enqueue(lane),
         }
     }
 }

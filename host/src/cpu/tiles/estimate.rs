@@ -5,10 +5,12 @@
 
 mod codes;
 mod holes;
+mod measured;
 #[cfg(all(test, feature = "cuda", feature = "emulator"))]
 pub(crate) mod reference;
 mod sample;
 mod sampler;
+mod size;
 mod tally;
 mod weigh;
 
@@ -24,22 +26,16 @@ use crate::cpu::tiles::chunks::Image;
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::compress::encode_all;
-use crate::cpu::tiles::estimate::codes::{
-    anchor_classes, coarse_bytes, interpolate, predict_lorenzo,
-};
+use crate::cpu::tiles::estimate::codes::{anchor_classes, interpolate, predict_lorenzo};
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
 use crate::parallel;
-use crate::sampled_field::{
-    AnchorClasses, Leavings, SampleMeasures, SampleToMeasure, TuningOnTiles, Way,
-};
-use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
+use crate::sampled_field::{AnchorClasses, TuningOnTiles, Way};
 use ferrosz_codec::code::entropy::shifts::Shifts;
-use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::table::ENTRY_BYTES;
-use ferrosz_codec::container::tiles::{Sections, TileLayout};
+use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::{BlockCodec, TileCoder, TilePredictor};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::Resolved;
@@ -49,7 +45,7 @@ use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
-use ferrosz_codec::{Element, Shape, with_tile_coder};
+use ferrosz_codec::{Element, Shape};
 use std::collections::HashMap;
 
 /// Bytes of a chunk that has codes, besides their bits: what is stored of the coder's states, and padding.
@@ -122,39 +118,12 @@ struct Predicted<T> {
     planes: Planes,
 }
 
-/// What is known of a sample's codes in bit planes.
+/// The codes of the sampled tiles, which bit planes are made of; or the lengths of the bit planes, if kernels made them.
 enum Planes {
     /// The codes of each tile.
     Codes(Vec<TileCodes>),
     /// The bytes of each tile.
     Measured(Vec<u64>),
-}
-
-/// The size of a stream, as far as a sample tells, for chunks of any length.
-pub(crate) struct Estimate<'a> {
-    clusters: &'a Clusters,
-    /// The share of the tiles that have codes.
-    coded: u128,
-    /// The bytes of their codes.
-    fine: u128,
-    /// Whether a chunk with codes has the states of a coder.
-    has_heads: bool,
-    /// The bytes of the prologue, and of the codes of the coarse field.
-    fixed: u128,
-    /// The most bytes of the codes and the states.
-    raw: u128,
-}
-
-impl Estimate<'_> {
-    /// The bytes of chunk table and payload of a layout, which may have another length of chunks than that of the estimate.
-    pub(crate) fn bytes(&self, layout: &TileLayout) -> u128 {
-        let chunks = u128::from(layout.fine_chunks());
-        let coded = self.clusters.chunks(chunks, self.coded, layout.chunk);
-        let heads = u128::from(self.has_heads) * coded * CHUNK_BYTES;
-        let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
-        let coarse_heads = u128::from(layout.coarse_chunks()) * CHUNK_BYTES;
-        table + self.fixed + coarse_heads + (self.fine + heads).min(self.raw)
-    }
 }
 
 impl<T: Element> TileSample<T> {
@@ -245,69 +214,6 @@ impl<T: Element> TileSample<T> {
         self.predicted.extend(found.into_iter().flatten());
     }
 
-    /// What the machine that has the field must measure for sizes in blocks and for [`TileSample::predict_all`]; nothing if all
-    /// of that is known or done here.
-    pub(crate) fn to_measure(
-        &self,
-        grid: &Grid,
-        shapes: &[Shape],
-        layouts: &[TileLayout],
-        quantizer: &Quantizer<T>,
-    ) -> Option<SampleToMeasure<T>> {
-        let of_layout = |layout: TileLayout| {
-            let ways = self.ways(&layout, quantizer).into_iter();
-            ways.map(move |way| (layout, way))
-        };
-        let new = self.new_predictors(layouts).into_iter();
-        let numbers = |tile: &SampleTile<T>| [tile.number, tile.weight];
-        let is_unsized = |tile: &&SampleTile<T>| !tile.is_sized() && tile.elements.is_empty();
-        let wanted = SampleToMeasure {
-            grid: *grid,
-            tiles: self.grid,
-            sized: (self.tiles.iter().filter(is_unsized))
-                .map(|tile| tile.number)
-                .collect(),
-            shapes: shapes.to_vec(),
-            taken: self.tiles.iter().map(numbers).collect(),
-            predictions: new.flat_map(of_layout).collect(),
-        };
-        let is_any = !wanted.sized.is_empty() || !wanted.predictions.is_empty();
-        (self.has_kernels && is_any).then_some(wanted)
-    }
-
-    /// Takes what the machine has measured.
-    pub(crate) fn take(
-        &mut self,
-        wanted: &SampleToMeasure<T>,
-        found: SampleMeasures<T>,
-        yardstick: u128,
-    ) {
-        let SampleMeasures { sizes, leavings } = found;
-        let is_sized = |tile: &&mut SampleTile<T>| wanted.sized.contains(&tile.number);
-        for (tile, sizes) in self.tiles.iter_mut().filter(is_sized).zip(sizes) {
-            tile.take_sizes(sizes);
-        }
-        let mut all = wanted.predictions.iter().zip(leavings).peekable();
-        while let Some(((layout, _), leavings)) = all.next() {
-            let predictor = layout.codec.predictor;
-            let mut ways = vec![leavings];
-            while let Some((_, leavings)) =
-                all.next_if(|((other, _), _)| other.codec.predictor == predictor)
-            {
-                ways.push(leavings);
-            }
-            let of_way = |leavings: Leavings<T>| Predicted {
-                resolved: leavings.resolved,
-                tally: Tally::counted(leavings.counts, leavings.coded, &self.tiles),
-                anchors: leavings.anchors,
-                planes: Planes::Measured(leavings.planes),
-            };
-            let predicted = ways.into_iter().map(of_way).collect();
-            let best = self.best(layout, predicted, yardstick);
-            self.predicted.extend(best);
-        }
-    }
-
     /// Layouts of all predictors that have not predicted the sample.
     fn new_predictors(&self, layouts: &[TileLayout]) -> Vec<TileLayout> {
         let mut new: Vec<TileLayout> = Vec::new();
@@ -335,36 +241,6 @@ impl<T: Element> TileSample<T> {
             _ => ways.into_iter().min_by_key(bytes),
         };
         Some((layout.codec.predictor, best?))
-    }
-
-    /// The predicted sizes of chunk table and payload with any length of chunks, if `yardstick` is a better prediction than
-    /// [`TileSample::yardstick`]; nothing if the predictor has not predicted the sample.
-    pub(crate) fn estimate(&self, layout: &TileLayout, yardstick: u128) -> Option<Estimate<'_>> {
-        let predicted = self.predicted.get(&layout.codec.predictor)?;
-        Some(self.estimate_of(predicted, layout, yardstick))
-    }
-
-    fn estimate_of(
-        &self,
-        predicted: &Predicted<T>,
-        layout: &TileLayout,
-        yardstick: u128,
-    ) -> Estimate<'_> {
-        let Predicted { tally, anchors, .. } = predicted;
-        let frequencies = tally.frequencies(layout.codec.coder, layout);
-        let fine = match &frequencies {
-            Some(frequencies) => tally.bits::<T>(frequencies) / 8,
-            None => predicted.plane_bytes(layout, &self.tiles),
-        };
-        let prologue = prologue_bytes(layout, predicted.resolved.as_ref(), frequencies.as_ref());
-        Estimate {
-            clusters: &self.clusters,
-            coded: tally.share_of_coded(),
-            fine: self.scaled(fine, yardstick),
-            has_heads: frequencies.is_some(),
-            fixed: prologue + coarse_bytes::<T>(layout, anchors),
-            raw: u128::from(layout.fine.elements()) * T::BYTES as u128,
-        }
     }
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
@@ -574,21 +450,6 @@ fn fill_holes<T: Element>(tiles: &mut [SampleTile<T>], shape: Shape, quantizer: 
     if quantizer.is_hole(T::HOLE) {
         parallel::each(tiles.iter_mut(), |tile| tile.fill_holes(shape));
     }
-}
-
-/// The bytes of the prologue.
-fn prologue_bytes<T: Element>(
-    layout: &TileLayout,
-    resolved: Option<&Resolved<T>>,
-    frequencies: Option<&FrequencyTables>,
-) -> u128 {
-    let words = frequencies.map_or(
-        0,
-        |frequencies| with_tile_coder!(layout.codec.coder, C => frequencies.words::<C>(), 0),
-    );
-    let flag_bits = resolved.map_or(0, |resolved| resolved.parameters.flag_bits());
-    let coefficients = layout.coefficients(flag_bits);
-    Sections::new(layout, words, coefficients, T::DTYPE).bytes() as u128
 }
 
 #[cfg(test)]

@@ -28,13 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut back = stream.alloc_zeros::<f32>(host.len())?;
     let mut workspace = gpu.workspace(&stream, elements)?;
 
-    // A preset chooses the codec for this field and similar ones, by a sample that is copied to the host. This call
-    // waits.
+    // A preset chooses the codec for this field and similar ones, by a sample of it. This call waits.
     let preset = Compressor::new(Preset::Fast, Bound::range(1e-3)?);
-    let compressor = gpu.choose(&stream, &preset, &field, &mut workspace)?;
+    let choice = gpu.choose(&stream, &preset, &field, &mut workspace)?;
+    let compressor = *choice.compressor();
 
-    // These calls neither allocate nor wait; the range for the bound is computed on the device, too.
-    gpu.compress(&stream, &compressor, &field, &mut bytes, &mut workspace)?;
+    // These calls neither allocate nor wait. The choice knows the range of the field; with `&compressor` it would be computed
+    // on the device, as for other fields.
+    gpu.compress(&stream, choice, &field, &mut bytes, &mut workspace)?;
     let length = workspace.stream_bytes(&stream)?;
     let decompressor = Decompressor::new();
     gpu.decompress(

@@ -39,7 +39,7 @@ pub mod cuda {
     #[doc(no_inline)]
     pub use ferrosz_host::cuda::cudarc;
     pub use ferrosz_host::cuda::{
-        BatchCompression, BatchDecompression, Gpu, Packed, PinnedMemory, Slabs, Transfer,
+        BatchCompression, BatchDecompression, Choice, Gpu, Packed, PinnedMemory, Slabs, Transfer,
         Workspace, batch_fault, release_memory,
     };
 }

@@ -12,7 +12,7 @@ use crate::common::fields::{FromBits, Kind, make, make_long};
 use crate::common::machine::Machine;
 use crate::common::{damage, graph, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
-use ferrosz::cuda::{Gpu, Workspace};
+use ferrosz::cuda::{Choice, Gpu, Workspace};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
@@ -290,8 +290,22 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
                 for bound in [Bound::range(1e-3)?, Bound::abs(0.01)?] {
                     for preset in ferrosz::Preset::ALL {
                         let preset = Compressor::new(preset, bound).extents(lengths)?;
-                        let chosen = gpu.choose(&stream, &preset, &input, &mut workspace)?;
+                        let choice = gpu.choose(&stream, &preset, &input, &mut workspace)?;
+                        let chosen = *choice.compressor();
                         assert_eq!(chosen, preset.choose(&field)?, "{kind:?} {lengths:?}");
+                        // With the range that the choice has found, and with that of the compression.
+                        let layout = chosen.stream_layout(length as u64, Dtype::F32)?;
+                        let mut workspace = gpu.workspace_for(&stream, layout)?;
+                        let room = chosen.max_compressed_len(length as u64, Dtype::F32)?;
+                        let mut bytes = stream.alloc_zeros::<u8>(room as usize).expect("memory");
+                        let mut stream_of = |choice: Choice| -> Result<Vec<u8>, Error> {
+                            gpu.compress(&stream, choice, &input, &mut bytes, &mut workspace)?;
+                            let length = workspace.stream_bytes(&stream)? as usize;
+                            let made = stream.clone_dtoh(&bytes.slice(..length));
+                            Ok(made.expect("copied"))
+                        };
+                        let (known, searched) = (stream_of(choice)?, stream_of((&chosen).into())?);
+                        assert!(known == searched, "{kind:?} {lengths:?}");
                     }
                 }
             }

@@ -53,7 +53,6 @@ use crate::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct
 use crate::primitives::put::Put;
 use crate::primitives::read_all::ReadAll;
 use crate::primitives::read_boxes::ReadBoxes;
-use crate::quantize::census::TakeCensus;
 use crate::quantize::extremes::FindExtremes;
 use ferrosz_codec::shape::Cube;
 
@@ -85,7 +84,6 @@ kernels! {
     ferrosz_prologue_read<element>: |E| ReadPrologue<E>;
     ferrosz_gather<element>: |E| Gather<E>;
     ferrosz_finish: Finish;
-    ferrosz_census<element>: |E| TakeCensus<E>;
     ferrosz_extremes<element>: |E| FindExtremes<E>;
     ferrosz_entropy_tables<coder>: |C| MakeTables<C>;
     ferrosz_entropy_decode_tables<coder>: |C| ReadTables<C>;

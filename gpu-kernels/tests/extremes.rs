@@ -1,4 +1,4 @@
-//! The range search, twice on one workspace: what the first call leaves must not reach the second, and
+//! The range search and the census, twice on one workspace: what the first call leaves must not reach the second, and
 //! the compression that follows must find its cells clear.
 
 use ferrosz_codec::bound::Extremes;
@@ -6,9 +6,10 @@ use ferrosz_codec::container::header_words::error_term;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
-use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes};
+use ferrosz_gpu_kernels::quantize::extremes::{ExtremesParams, FindExtremes, NO_BOUND};
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
+use std::collections::HashMap;
 
 /// What cells hold that a call before has used.
 const USED: u64 = 0xdead_beef;
@@ -20,8 +21,13 @@ struct Unit([u32; 4]);
 /// The sum of the words of a header whose error is not known.
 const HEADER_SUM: u64 = 0x0123_4567_89ab_cdef;
 
-fn search<E: Element>(values: &[E], bound: Bound, workspace: &mut [u64], blocks: u32)
-where
+fn search<E: Element>(
+    values: &[E],
+    bound: Option<Bound>,
+    census: bool,
+    workspace: &mut [u64],
+    blocks: u32,
+) where
     FindExtremes<E>: Kernel<Params = ExtremesParams>,
 {
     let words: Vec<u32> = (values.iter())
@@ -37,9 +43,10 @@ where
         elements: values.len() as u64,
         // SAFETY: the cells outlive the launch.
         cells: unsafe { View::new(workspace.as_mut_ptr(), workspace.len() as u64) },
-        bound: bound.value(),
-        mode: u32::from(bound.mode().id()),
+        bound: bound.unwrap_or_default().value(),
+        mode: bound.map_or(NO_BOUND, |bound| bound.mode().id().into()),
         header_sum: HEADER_SUM,
+        census: census.into(),
     };
     let emulator = Emulator::new().seed(values.len() as u64);
     emulator
@@ -52,31 +59,54 @@ where
     FindExtremes<E>: Kernel<Params = ExtremesParams>,
 {
     let bound = Bound::range(1e-3).expect("a good bound");
+    let cases = [Some(bound), None].map(|bound| [false, true].map(|census| (bound, census)));
     for blocks in [1, 3] {
         let mut workspace = vec![0; cells::count(700) as usize];
-        for values in fields {
-            search(values, bound, &mut workspace, blocks);
-            let mut extremes = Extremes::default();
-            values.iter().for_each(|value| extremes.see(*value));
-            let quantizer = cells::QUANTIZER as usize..cells::QUANTIZER as usize + 3;
-            let wanted = bound.resolve(&extremes).to_bits();
-            assert_eq!(workspace[quantizer.clone()], wanted);
-            let range = cells::RANGE as usize;
-            assert_eq!(workspace[range], extremes.range_down().to_bits());
-            let identity = cells::IDENTITY as usize;
-            let sum = HEADER_SUM.wrapping_add(error_term(wanted[0]));
-            assert_eq!(workspace[identity], Identity::of_sum(sum).0);
-            let own = cells::OF_EXTREMES.start as usize..cells::OF_EXTREMES.end as usize;
+        for (values, (bound, census)) in (fields.iter())
+            .flat_map(|values| cases.as_flattened().iter().map(move |case| (values, *case)))
+        {
+            search(values, bound, census, &mut workspace, blocks);
+            let wanted = wanted(values, bound, census);
             for (at, cell) in workspace.iter_mut().enumerate() {
-                let is_result = quantizer.contains(&at) || [range, identity].contains(&at);
-                assert!(is_result || *cell == 0, "cell {at}");
+                let is_resolved = (cells::QUANTIZER..cells::IDENTITY + 1).contains(&(at as u64));
+                let is_own = cells::OF_EXTREMES.contains(&(at as u64))
+                    || cells::OF_CENSUS.contains(&(at as u64));
+                // Without a bound, what a call before has resolved stays.
+                if bound.is_some() || !is_resolved {
+                    let found = wanted.get(&(at as u64)).copied().unwrap_or_default();
+                    assert_eq!(*cell, found, "cell {at} {bound:?} {census}");
+                }
                 // As a compression and a decompression would leave them.
-                if !own.contains(&at) {
+                if !is_own {
                     *cell = USED;
                 }
             }
         }
     }
+}
+
+/// The cells that are not 0 behind a search.
+fn wanted<E: Element>(values: &[E], bound: Option<Bound>, census: bool) -> HashMap<u64, u64> {
+    let (mut extremes, mut counts) = (Extremes::default(), [0; 3]);
+    for value in values {
+        extremes.see(*value);
+        let (is_finite, value) = (value.is_finite(), value.to_f64());
+        counts[0] += u64::from(is_finite);
+        counts[1] += u64::from(value == 0.0);
+        counts[2] += u64::from(is_finite && value < 0.0);
+    }
+    let mut cells: HashMap<u64, u64> = (cells::SEEN_EXTREMES..).zip(extremes.to_cells()).collect();
+    if census {
+        cells.extend((cells::SEEN_CENSUS..).zip(counts));
+    }
+    if let Some(bound) = bound {
+        let quantizer = bound.resolve(&extremes).to_bits();
+        let sum = HEADER_SUM.wrapping_add(error_term(quantizer[0]));
+        cells.extend((cells::QUANTIZER..).zip(quantizer));
+        cells.insert(cells::RANGE, extremes.range_down().to_bits());
+        cells.insert(cells::IDENTITY, Identity::of_sum(sum).0);
+    }
+    cells
 }
 
 #[test]
@@ -88,4 +118,21 @@ fn nothing_of_a_call_reaches_the_next() {
     let narrow = narrow.map(f64::from);
     twice([&wide, &narrow]);
     twice::<f32>([&[f32::NAN; 9], &[1.0, 2.0]]);
+    // Zeros of both signs would be equal extremes.
+    let edges = [
+        -3.0,
+        5.0,
+        0.0,
+        -0.0,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        -1e-45,
+        1e-45,
+    ];
+    let edge = |i: usize| edges[(i * i / 3 + i) % edges.len()];
+    let of = |count| -> Vec<f32> { (0..count).map(edge).collect() };
+    for [first, second] in [[1, 3], [4, 255], [5001, 20_000]] {
+        twice([&of(first), &of(second)]);
+    }
 }

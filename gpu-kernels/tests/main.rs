@@ -1,6 +1,5 @@
 //! The tests of the kernels on the emulator, in one executable.
 
-mod census;
 mod entropy;
 mod extremes;
 mod interp;

@@ -59,6 +59,7 @@ use std::sync::Arc;
 
 pub use crate::gpu::executor::pinned::PinnedMemory;
 pub use batch::{BatchCompression, BatchDecompression, batch_fault};
+pub use choice::Choice;
 pub use slabs::Slabs;
 pub use transfer::{Packed, Transfer};
 
@@ -203,8 +204,8 @@ impl Gpu {
         })
     }
 
-    /// Enqueues the compression of the field in `input` to the start of `output`, which must have at least
-    /// [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait, except that the first call of a
+    /// Enqueues the compression of the field in `input`, with a [`Compressor`] or with a [`Choice`] for this field, to the start
+    /// of `output`, which must have at least [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait, except that the first call of a
     /// kind loads its kernel. The stream's length will be in [`Workspace::stream_bytes`] and its device cell.
     ///
     /// Values of `f16`, `bf16`, `i16` and `u16` become elements in the kernels; their workspace is that of
@@ -220,7 +221,7 @@ impl Gpu {
     pub fn compress<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
-        compressor: &Compressor,
+        compressor: impl Into<Choice>,
         input: &impl DevicePtr<V>,
         output: &mut impl DevicePtrMut<u8>,
         workspace: &mut Workspace,
@@ -252,13 +253,15 @@ impl Gpu {
     pub unsafe fn compress_raw<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
-        compressor: &Compressor,
+        compressor: impl Into<Choice>,
         input: u64,
         elements: u64,
         output: u64,
         room: u64,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
+        let choice = compressor.into();
+        let compressor = choice.compressor();
         check_values::<V>(compressor)?;
         let mapping = mapping_of::<V>(compressor)?;
         let layout = compressor.stream_layout(elements, V::TYPE)?;
@@ -277,6 +280,7 @@ impl Gpu {
         let call = Compression {
             layout: &layout,
             bound: compressor.bound(),
+            extremes: choice.extremes(),
             mapping: &mapping,
             fills: compressor.missing::<V>()?.len() as u32,
             field,

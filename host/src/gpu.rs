@@ -7,7 +7,6 @@ pub(crate) mod blocks;
 #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
 pub(crate) mod boxes;
 #[cfg(feature = "cuda")]
-pub(crate) mod census;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 pub(crate) mod executor;

@@ -218,7 +218,11 @@ fn the_choice_is_that_of_the_cpu() -> Result<(), Error> {
             let found = gpu.choose::<f32>(&stream, &compressor, &input, &mut workspace)?;
             let wanted = compressor.choose(&field)?;
             let layout = |compressor: &Compressor| compressor.layout_for(field.len() as u64);
-            assert_eq!(layout(&found)?, layout(&wanted)?, "{preset:?} {axes}");
+            assert_eq!(
+                layout(found.compressor())?,
+                layout(&wanted)?,
+                "{preset:?} {axes}"
+            );
         }
     }
     Ok(())

@@ -232,7 +232,7 @@ fn parts_damage_and_choice_of_values_of_16_bits() -> Result<(), Error> {
         let found = gpu.choose::<u16>(&stream, &compressor, &input, &mut workspace)?;
         let wanted = compressor.choose(&values::<u16>(elements, 9))?;
         let layout = |compressor: &Compressor| compressor.layout_for(elements as u64);
-        assert_eq!(layout(&found)?, layout(&wanted)?, "{preset:?}");
+        assert_eq!(layout(found.compressor())?, layout(&wanted)?, "{preset:?}");
     }
     let refused = Compressor::new(Codec::PLAIN, Bound::range(1e-3)?).fill(3.0)?;
     let found = gpu.choose::<u16>(&stream, &refused, &input, &mut workspace);

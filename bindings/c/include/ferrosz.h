@@ -365,8 +365,7 @@ ferrosz_gpu *ferrosz_gpu_new(uint32_t number,
 // Frees a GPU. Does nothing with a null pointer.
 void ferrosz_gpu_free(ferrosz_gpu *gpu);
 
-// Chooses codec, rank and axes for a field in device memory, as ferrosz_compressor_choose. Copies a sample to the host,
-// and waits for the work on `cuda_stream`.
+// Chooses codec, rank and axes for a field in device memory, as ferrosz_compressor_choose. Waits for the work on `cuda_stream`.
 ferrosz_status ferrosz_gpu_choose(const ferrosz_gpu *gpu,
                                   void *cuda_stream,
                                   ferrosz_compressor *compressor,

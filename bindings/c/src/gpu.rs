@@ -74,8 +74,7 @@ fn address(name: &str, pointer: *const c_void, count: u64) -> Result<u64, Failur
     }
 }
 
-/// Chooses codec, rank and axes for a field in device memory, as ferrosz_compressor_choose. Copies a sample to the host,
-/// and waits for the work on `cuda_stream`.
+/// Chooses codec, rank and axes for a field in device memory, as ferrosz_compressor_choose. Waits for the work on `cuda_stream`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_gpu_choose(
     gpu: *const Gpu,
@@ -99,7 +98,7 @@ pub unsafe extern "C" fn ferrosz_gpu_choose(
         let mut workspace = gpu.0.workspace(&stream, 0)?;
         compressor.0 = with_value!(value_type(r#type)?, V => {
             let field = Field::<V> { address, elements, stream: stream.clone(), marker: PhantomData };
-            gpu.0.choose::<V>(&stream, &compressor.0, &field, &mut workspace)?
+            *gpu.0.choose::<V>(&stream, &compressor.0, &field, &mut workspace)?.compressor()
         });
         Ok(())
     })

@@ -159,6 +159,20 @@ def test_the_fill_value_is_kept_and_spoils_no_bound(field: np.ndarray) -> None:
         assert np.abs(back[:, ~filled] - values[:, ~filled]).max() <= 0.01 * (1 + 1e-6)
 
 
+def test_the_default_fill_value_costs_nothing_where_zeros_are_kept(field: np.ndarray) -> None:
+    # Hits of a detector: few, and many within the bound of 0.
+    hits = np.where(np.random.default_rng(5).random(field.shape) < 0.1, field, 0).astype("float32")
+    for settings in ({}, {"codec": "outlier"}, {"codec": "stencil", "written_once": True}, {"written_once": True}):
+        stores: list[dict[str, Any]] = [{}, {}]
+        for store, fill_value in zip(stores, (0, 1e30), strict=True):
+            array = create(store, hits, FerroszCodec(abs=0.5, **settings), hits.shape, fill_value=fill_value)
+            assert np.abs(array[...] - hits).max() <= 0.5
+            assert fill_value != 0 or (array[...][hits == 0] == 0).all()
+        streams = [store["c/0/0/0"].to_bytes() for store in stores]
+        has_mask = "written_once" in settings
+        assert (streams[0] != streams[1]) == has_mask, settings
+
+
 def test_a_chunk_that_is_not_there(field: np.ndarray) -> None:
     array = zarr.create_array(
         {}, shape=(64, 64, 64), chunks=(32, 32, 32), dtype="float32", fill_value=5,

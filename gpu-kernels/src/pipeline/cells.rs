@@ -1,5 +1,5 @@
 //! The workspace: 64-bit cells that the blocks of a launch share. All are 0 before a compression
-//! or a decompression; between calls those of [`OF_EXTREMES`] are.
+//! or a decompression; between calls those of [`OF_EXTREMES`] and [`OF_CENSUS`] are.
 
 use core::array::from_fn;
 use core::ops::Range;
@@ -8,13 +8,17 @@ use ferrosz_simt::{Thread, View};
 /// Counts the blocks of a compression as they start: the next chunk. All blocks raise it, so nothing
 /// else that they read is in its 128 bytes.
 pub const TICKET: u64 = 0;
-/// Three cells: the counts of a `Census`. No block of that launch raises [`TICKET`].
-pub const CENSUS: u64 = 1;
+/// Two cells, until the next call: the extremes of the field, see `Extremes::to_cells`, once their search has ended.
+pub const SEEN_EXTREMES: u64 = 1;
+/// Behind them three cells, until the next call: the counts of the field's `Census`, if it was taken.
+pub const SEEN_CENSUS: u64 = 3;
+/// The three cells that the extremes kernel takes a census with. No block of that launch raises [`TICKET`].
+pub const OF_CENSUS: Range<u64> = 8..11;
 /// Counts the blocks of the extremes kernel as they end.
 pub const EXTREMES_DONE: u64 = 16;
 /// Two cells: see `Extremes::to_cells`.
 pub const EXTREMES: u64 = 17;
-/// The cells that the extremes kernel counts with.
+/// The cells that the extremes kernel searches with.
 pub const OF_EXTREMES: Range<u64> = EXTREMES_DONE..EXTREMES + 2;
 /// Three cells: the quantiser, see `Quantizer::to_bits`.
 pub const QUANTIZER: u64 = 19;

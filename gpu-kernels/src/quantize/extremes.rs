@@ -1,4 +1,5 @@
-//! Smallest and largest finite value of a field, and the quantiser that follows from them.
+//! Smallest and largest finite value of a field, and the quantiser that follows from them; with them the census of the
+//! field, by which a preset keeps zeros and signs: the field is read once.
 //!
 //! Every block raises two cells of the workspace to its own extremes. The block that ends last resolves
 //! the error bound, so that compression can follow without asking the host.
@@ -7,11 +8,12 @@ use crate::PACKAGE;
 use crate::pipeline::blocks::staged_chunk::UNIT_WORDS;
 use crate::pipeline::cells;
 use crate::primitives::element::by_width;
-use crate::primitives::scan::warp_max_u64;
+use crate::primitives::scan::{warp_max_u64, warp_sum_u64};
 use core::marker::PhantomData;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::error_term;
 use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::mapping::census::Census;
 use ferrosz_codec::{Bound, BoundMode, Element};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
@@ -26,15 +28,20 @@ pub struct ExtremesParams {
     pub input: View<u32>,
     /// Elements of the field.
     pub elements: u64,
-    /// The workspace: see [`cells`]. Those of [`cells::OF_EXTREMES`] are 0.
+    /// The workspace: see [`cells`]. Those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are 0.
     pub cells: View<u64>,
     /// The bound's number.
     pub bound: f64,
     /// The sum of the words that make the header's identity, with 0 for the error.
     pub header_sum: u64,
-    /// The bound's mode.
+    /// The bound's mode, or [`NO_BOUND`].
     pub mode: u32,
+    /// Not 0 if the census is taken.
+    pub census: u32,
 }
+
+/// Instead of a bound's mode: none is resolved.
+pub const NO_BOUND: u32 = u32::MAX;
 
 /// Threads in a block.
 pub const THREADS: u32 = 256;
@@ -62,7 +69,11 @@ impl<E: Element> Kernel for FindExtremes<E> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ExtremesParams) {
         Self::clear(t, params.cells);
-        let seen = Self::see_all(t, params).to_cells();
+        let (seen, census) = Self::see_all(t, params);
+        if params.census != 0 {
+            Self::add_census(t, params.cells, census);
+        }
+        let seen = seen.to_cells();
         let largest = [warp_max_u64(t, seen[0]), warp_max_u64(t, seen[1])];
         if t.lane() == 0 {
             for (i, cell) in (0..).zip(&largest) {
@@ -87,10 +98,7 @@ impl<E: Element> Kernel for FindExtremes<E> {
             let done = t.atomic_add(params.cells, cells::EXTREMES_DONE, 1);
             if done + 1 == u64::from(t.block_count()) {
                 t.fence();
-                Self::resolve(t, params);
-                for cell in cells::OF_EXTREMES {
-                    t.atomic_store(params.cells, cell, 0);
-                }
+                Self::finish(t, params);
             }
         }
     }
@@ -105,7 +113,8 @@ impl<E: Element> FindExtremes<E> {
         let mut cell =
             u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
         while cell < cells.len() {
-            let is_own = (cells::OF_EXTREMES.start..cells::IDENTITY + 1).contains(&cell);
+            let is_own = (cells::OF_EXTREMES.start..cells::IDENTITY + 1).contains(&cell)
+                || cells::OF_CENSUS.contains(&cell);
             if !is_own {
                 t.atomic_store(cells, cell, 0);
             }
@@ -115,23 +124,56 @@ impl<E: Element> FindExtremes<E> {
 
     /// This thread's share of the field.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> Extremes<E> {
+    fn see_all<T: Thread>(t: T, params: &ExtremesParams) -> (Extremes<E>, Census) {
         let threads = u64::from(t.block_count()) * u64::from(THREADS);
         let thread = u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index());
-        let mut seen = Extremes::default();
+        let (mut seen, mut census) = (Extremes::default(), Census::default());
         see_share(t, params.input, params.elements, thread, threads, |value| {
             seen.see(value);
+            if params.census != 0 {
+                census.see(value);
+            }
         });
-        seen
+        (seen, census)
     }
 
-    /// Resolves the bound. For one thread, after all have seen their share.
+    /// Adds the census of a warp. For a whole warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn resolve<T: Thread>(t: T, params: &ExtremesParams) {
+    fn add_census<T: Thread>(t: T, cells: View<u64>, census: Census) {
+        let counts = [census.present, census.zeros, census.negatives];
+        for (cell, count) in (cells::OF_CENSUS.start..).zip(&counts) {
+            let of_warp = warp_sum_u64(t, *count);
+            if t.lane() == 0 && of_warp > 0 {
+                t.atomic_add(cells, cell, of_warp);
+            }
+        }
+    }
+
+    /// Leaves what all have seen, and clears the cells of the search. For one thread, after all have seen their share.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn finish<T: Thread>(t: T, params: &ExtremesParams) {
         let found =
             core::array::from_fn(|i| t.atomic_load(params.cells, cells::EXTREMES + i as u64));
-        let extremes = Extremes::<E>::from_cells(found);
-        let quantizer = resolve(params.mode, params.bound, &extremes);
+        if params.mode != NO_BOUND {
+            Self::resolve(t, params, &Extremes::from_cells(found));
+        }
+        for (cell, seen) in (cells::SEEN_EXTREMES..).zip(&found) {
+            t.atomic_store(params.cells, cell, *seen);
+        }
+        for (to, cell) in (cells::SEEN_CENSUS..).zip(cells::OF_CENSUS) {
+            let count = t.atomic_load(params.cells, cell);
+            t.atomic_store(params.cells, to, count);
+            t.atomic_store(params.cells, cell, 0);
+        }
+        for cell in cells::OF_EXTREMES {
+            t.atomic_store(params.cells, cell, 0);
+        }
+    }
+
+    /// Resolves the bound. For one thread.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn resolve<T: Thread>(t: T, params: &ExtremesParams, extremes: &Extremes<E>) {
+        let quantizer = resolve(params.mode, params.bound, extremes);
         for (i, bits) in (0..).zip(&quantizer) {
             t.atomic_store(params.cells, cells::QUANTIZER + i, *bits);
         }

@@ -6,12 +6,11 @@ use crate::choose::{self, Chosen, Request};
 use crate::compress::Compressor;
 use crate::error::Error;
 use crate::gpu::boxes::BoxMemory;
-use crate::gpu::census::enqueue_census;
 use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::words;
 use crate::gpu::mapping::compress::{Compression, enqueue_mapping};
 use crate::gpu::mapping::workspace::workspace_cells;
-use crate::gpu::resolve::{enqueue_resolve, extremes};
+use crate::gpu::resolve::{Search, enqueue_resolve};
 use crate::gpu::sample::FieldOnMachine;
 use crate::gpu::weights::Weights;
 use crate::keeping::Keeping;
@@ -28,6 +27,37 @@ use ferrosz_codec::{Bound, BoundMode, Codec, Element, Shape, Value};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 use std::sync::Arc;
+
+/// What [`Gpu::choose`] has found for a field. It serves one compression, of that field: a bound that is relative to the range
+/// need not be resolved again. [`Choice::compressor`] serves all fields.
+///
+/// A compressor is a choice, too.
+#[derive(Debug, PartialEq)]
+pub struct Choice {
+    compressor: Compressor,
+    extremes: Option<[u64; 2]>,
+}
+
+impl Choice {
+    /// The compressor with the codec, rank, axes and chunks that were chosen, for other fields, too.
+    pub const fn compressor(&self) -> &Compressor {
+        &self.compressor
+    }
+
+    /// The extremes of the coded field, as [`Extremes::to_cells`] has them, if they are known.
+    pub(super) const fn extremes(&self) -> Option<[u64; 2]> {
+        self.extremes
+    }
+}
+
+impl From<&Compressor> for Choice {
+    fn from(compressor: &Compressor) -> Self {
+        Self {
+            compressor: *compressor,
+            extremes: None,
+        }
+    }
+}
 
 impl Gpu {
     /// As [`Compressor::choose`], for a field in device memory, with the same result, with two exceptions: axes keep their
@@ -46,14 +76,14 @@ impl Gpu {
         compressor: &Compressor,
         input: &impl DevicePtr<V>,
         workspace: &mut Workspace,
-    ) -> Result<Compressor, Error> {
+    ) -> Result<Choice, Error> {
         let elements = input.len() as u64;
         let extents = compressor.extents_for(elements)?;
         let Some(request) = request_of::<V>(compressor, &extents)? else {
-            return Ok(*compressor);
+            return Ok(compressor.into());
         };
         if elements == 0 {
-            return compressor.choose::<V>(&[]);
+            return Ok((&compressor.choose::<V>(&[])?).into());
         }
         check_values::<V>(compressor)?;
         let cells = workspace.cells_for(stream, 0)?;
@@ -62,13 +92,18 @@ impl Gpu {
         let field = unsafe { words("input", address, bytes_of::<V>(elements))? };
         let mappings = Mappings::new::<V>(compressor, &extents)?;
         let boxes = &mut workspace.boxes;
-        let mut chosen = None;
+        let mut found = None;
         self.run(stream, |executor| {
-            let found = choose_on::<V, _>(executor, &request, &mappings, field, cells, boxes)?;
-            chosen = Some(found);
+            let of_field = choose_on::<V, _>(executor, &request, &mappings, field, cells, boxes)?;
+            found = Some(of_field);
             Ok(())
         })?;
-        Ok(compressor.with_chosen(chosen.ok_or(Error::NotChosen)?))
+        let (chosen, extremes) = found.ok_or(Error::NotChosen)?;
+        Ok(Choice {
+            compressor: compressor.with_chosen(chosen),
+            // Zeros that the mask has do not count in the extremes.
+            extremes: extremes.filter(|_| !chosen.keep.zeros),
+        })
     }
 
     /// As [`Compressor::absolute_for`], for a field in device memory whose values are `f32` or `f64`, without fill values.
@@ -125,8 +160,8 @@ fn request_of<V: Value>(
     Ok(request)
 }
 
-/// What is chosen for a field of at least one element. `cells` are those of a workspace without chunks, of which those of
-/// [`cells::OF_EXTREMES`] are clear.
+/// What is chosen for a field of at least one element, and the extremes of the coded field, if they are known. `cells` are
+/// those of a workspace without chunks, of which those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are clear.
 fn choose_on<V: Value, E: Executor>(
     executor: &E,
     request: &Request,
@@ -134,13 +169,18 @@ fn choose_on<V: Value, E: Executor>(
     field: View<u32>,
     cells: View<u64>,
     boxes: &mut BoxMemory<E::Memory>,
-) -> Result<Chosen, Error> {
+) -> Result<(Chosen, Option<[u64; 2]>), Error> {
     let memory = mappings.allocate(executor)?;
     let coded = mappings.map::<V, _>(executor, &memory, field, cells)?;
     let needs_census = request.needs_census(&mappings.values);
+    let has_search = mappings.search::<V, _>(executor, &coded, needs_census)?;
     let tiles = choose::tiles_to_weigh(request);
     let weights = mappings.weigh::<V, _>(executor, &coded, boxes, &tiles)?;
-    let (quantizer, census) = mappings.find::<V, _>(executor, &coded, needs_census)?;
+    let Found {
+        quantizer,
+        extremes,
+        census,
+    } = mappings.find::<V, _>(executor, &coded, has_search)?;
     let of_tiles = |(tiles, bits): (&TilesToWeigh, Vec<u64>)| {
         let mut weights = TileWeights::default();
         weights.extend(&tiles.numbers, &bits);
@@ -148,9 +188,8 @@ fn choose_on<V: Value, E: Executor>(
     };
     let weighed = tiles.iter().zip(weights.find(executor)?).map(of_tiles);
     let least = || {
-        let elements = request.extents.elements();
-        let found = extremes::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
-        Ok(Extremes::from_cells(found).values().map(|(least, _)| least))
+        let extremes = Extremes::<V::Coded>::from_cells(extremes);
+        Ok(extremes.values().map(|(least, _)| least))
     };
     let request = request.seen(&mappings.values, &quantizer, || Ok(census), least)?;
     let mut source = FieldOnMachine {
@@ -159,7 +198,9 @@ fn choose_on<V: Value, E: Executor>(
         memory: boxes,
         weighed: weighed.collect(),
     };
-    Ok(choose::choose(&quantizer, &request, &mut source)?.chosen)
+    let chosen = choose::choose(&quantizer, &request, &mut source)?.chosen;
+    let is_of_bound = mappings.searches_for_bound::<V>();
+    Ok((chosen, is_of_bound.then_some(extremes)))
 }
 
 /// The mappings from a field to the coded field, as on the CPU: first its values, in the user's order of axes, and then the
@@ -175,9 +216,17 @@ struct Mappings {
 /// A coded field in device memory.
 struct CodedField {
     field: View<u32>,
-    /// Cells of a workspace, of which those of [`cells::OF_EXTREMES`] are clear. They have the quantiser if it is resolved on
-    /// the machine.
+    /// Cells of a workspace, of which those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are clear. They have the
+    /// quantiser if it is resolved on the machine.
     cells: View<u64>,
+}
+
+/// What a choice must know of a coded field.
+struct Found<T> {
+    quantizer: Quantizer<T>,
+    /// As [`Extremes::to_cells`] has them; these and the census are empty if they were not searched.
+    extremes: [u64; 2],
+    census: Census,
 }
 
 impl Mappings {
@@ -214,7 +263,7 @@ impl Mappings {
         ])
     }
 
-    /// Enqueues what leads to the coded field of a field of at least one element, and to the quantiser.
+    /// Enqueues what leads to the coded field of a field of at least one element.
     fn map<V: Value, E: Executor>(
         &self,
         executor: &E,
@@ -222,13 +271,13 @@ impl Mappings {
         mut field: View<u32>,
         mut cells: View<u64>,
     ) -> Result<CodedField, Error> {
-        let elements = self.filled.layout.extents.elements();
         let [of_filled, of_turned] = memory;
         let map = |layout, bound, mapping, field, cells: View<u64>| {
             executor.clear(cells.first(cells::STATES))?;
             let call = Compression {
                 layout,
                 bound,
+                extremes: None,
                 mapping,
                 fills: 0,
                 field,
@@ -240,8 +289,6 @@ impl Mappings {
         if let Some(memory) = of_filled {
             cells = executor.view(memory);
             field = map(&self.filled, self.bound, &self.values, field, cells)?;
-        } else if self.bound.needs_extremes() {
-            enqueue_resolve::<V::Coded, _>(executor, self.bound, elements, field, cells, 0)?;
         }
         if let Some(memory) = of_turned {
             let as_is = ValueMapping::default();
@@ -251,6 +298,31 @@ impl Mappings {
         // The field lies behind its cells, and the search for extremes clears all cells that it gets.
         let cells = cells.first(cells::STATES);
         Ok(CodedField { field, cells })
+    }
+
+    /// Whether the search for extremes resolves the bound. A conversion has resolved it before.
+    fn searches_for_bound<V: Value>(&self) -> bool {
+        V::TYPE.is_coded_as_is() && self.bound.needs_extremes()
+    }
+
+    /// Enqueues the search for the extremes of a coded field and the census, if they are needed; whether they are.
+    fn search<V: Value, E: Executor>(
+        &self,
+        executor: &E,
+        coded: &CodedField,
+        census: bool,
+    ) -> Result<bool, Error> {
+        let has_bound = self.searches_for_bound::<V>();
+        let search = Search {
+            bound: has_bound.then_some((self.bound, 0)),
+            census,
+        };
+        let is_needed = has_bound || census;
+        if is_needed {
+            let elements = self.filled.layout.extents.elements();
+            search.enqueue::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;
+        }
+        Ok(is_needed)
     }
 
     /// Whether the machine finds the quantiser.
@@ -271,36 +343,34 @@ impl Mappings {
         Weights::enqueue(executor, memory, coded.field, tiles, known, coded.cells)
     }
 
-    /// The quantiser of a coded field and, if it is needed, the census. Waits at most once: if the machine finds either.
+    /// The quantiser of a coded field, and what the search has found. Waits at most once: if the machine finds either.
     fn find<V: Value, E: Executor>(
         &self,
         executor: &E,
         coded: &CodedField,
-        needs_census: bool,
-    ) -> Result<(Quantizer<V::Coded>, Census), Error> {
-        let CodedField { field, cells } = *coded;
-        let elements = self.filled.layout.extents.elements();
-        if needs_census {
-            enqueue_census::<V::Coded, _>(executor, elements, field, cells)?;
-        }
+        has_search: bool,
+    ) -> Result<Found<V::Coded>, Error> {
         let is_resolved_there = self.is_resolved_there::<V>();
         let mut found = [[0; 8]; cells::STATES as usize];
-        if needs_census || is_resolved_there {
-            executor.download(cells, 0, found.as_flattened_mut())?;
+        if has_search || is_resolved_there {
+            executor.download(coded.cells, 0, found.as_flattened_mut())?;
         }
         let found = found.map(u64::from_le_bytes);
         let three_from = |cell| std::array::from_fn(|i| found[cell as usize + i]);
-        let [present, zeros, negatives] = three_from(cells::CENSUS);
-        let census = Census {
-            present,
-            zeros,
-            negatives,
-        };
+        let [present, zeros, negatives] = three_from(cells::SEEN_CENSUS);
         let quantizer = match is_resolved_there {
             true => Quantizer::from_bits(three_from(cells::QUANTIZER)),
             false => self.bound.resolve(&Extremes::default()),
         };
-        Ok((quantizer.with_holes(self.values.has_holes()), census))
+        Ok(Found {
+            quantizer: quantizer.with_holes(self.values.has_holes()),
+            extremes: std::array::from_fn(|i| found[cells::SEEN_EXTREMES as usize + i]),
+            census: Census {
+                present,
+                zeros,
+                negatives,
+            },
+        })
     }
 }
 
@@ -320,6 +390,8 @@ mod tests {
     ) {
         let executor = emulator::new();
         let elements: u64 = lengths.iter().product();
+        // As the type has it.
+        let filled = fill.map(|fill| T::from_f64(fill).to_f64());
         let wave = |i: u64| ((i % lengths[lengths.len() - 1]) as f64 * 0.21).sin() * 9.0;
         let is_missing = |i: u64| (i / 50).is_multiple_of(5);
         let value = |i: u64| match fill.filter(|_| is_missing(i)) {
@@ -352,7 +424,14 @@ mod tests {
                     let mappings = Mappings::new::<T>(&compressor, &extents).unwrap();
                     let found =
                         choose_on::<T, _>(&executor, &request, &mappings, field, cells, &mut boxes);
-                    let found = compressor.with_chosen(found.unwrap());
+                    let (found, extremes) = found.unwrap();
+                    let valid = values.iter().filter(|value| Some(value.to_f64()) != filled);
+                    let mut wanted = Extremes::default();
+                    valid.for_each(|value| wanted.see(*value));
+                    let wanted = bound.needs_extremes().then(|| wanted.values());
+                    let extremes = extremes.map(|cells| Extremes::from_cells(cells).values());
+                    assert_eq!(extremes, wanted, "{preset:?} {lengths:?} {bound:?} {least}");
+                    let found = compressor.with_chosen(found);
                     let wanted = compressor.choose(&values).unwrap();
                     assert_eq!(found, wanted, "{preset:?} {lengths:?} {bound:?} {least}");
                 }

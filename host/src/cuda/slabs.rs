@@ -6,11 +6,11 @@ use crate::decompress::{self, Decompressor};
 use crate::error::Error;
 use crate::gpu::blocks::fault_in;
 use crate::gpu::driver::failed;
+use crate::gpu::executor::Executor;
 use crate::gpu::executor::cuda::{CudaExecutor, CudaMemory, words};
 use crate::gpu::executor::pinned::PinnedMemory;
-use crate::gpu::executor::{Executor, put};
 use crate::gpu::host_slices::Places;
-use crate::gpu::resolve::{UNREACHED, enqueue_extremes_from};
+use crate::gpu::resolve::Search;
 use crate::gpu::tiles::slab::Others;
 use crate::parts::{Group, Threads};
 use crate::slabs::compress::{absolute, all_or_cause, assemble};
@@ -212,11 +212,8 @@ impl Slabs {
                 all_or_cause(asked).map(drop)
             }
         };
-        // The host's next calls are asked for while the kernels run.
         for member in &mut self.members {
-            asked = asked
-                .and_then(|()| member.enqueue_lengths())
-                .and_then(|()| member.prepare());
+            asked = asked.and_then(|()| member.enqueue_lengths());
         }
         let split = self.layout.layout.split();
         let lengths = self.take_numbers(asked)?;
@@ -244,7 +241,7 @@ impl Slabs {
     fn absolute<V: Value>(&mut self, inputs: &[View<u32>]) -> Result<Bound, Error> {
         let mut asked = self.ask(inputs, |member, input| member.enqueue_extremes::<V>(*input));
         for member in &mut self.members {
-            asked = asked.and_then(|()| member.enqueue_number(cells::EXTREMES, 2));
+            asked = asked.and_then(|()| member.enqueue_number(cells::SEEN_EXTREMES, 2));
         }
         let found = self.take_numbers(asked)?;
         let largest = |i: usize| found.iter().map(|cells| cells[i]).max().unwrap_or(0);
@@ -420,7 +417,7 @@ impl Member {
             dtype: layout.value_type,
         })?;
         let states = slab.workspace_cells(&layout) - cells::STATES;
-        let member = Self {
+        Ok(Self {
             bytes: CudaMemory::new(stream, most)?,
             room: most,
             length: 0,
@@ -431,9 +428,7 @@ impl Member {
             stream: stream.clone(),
             layout,
             slab,
-        };
-        member.prepare()?;
-        Ok(member)
+        })
     }
 
     fn cells(&self) -> Result<View<u64>, Error> {
@@ -449,7 +444,8 @@ impl Member {
     fn enqueue_extremes<V: Value>(&self, input: View<u32>) -> Result<(), Error> {
         let cells = self.cells()?.first(cells::STATES);
         let elements = self.slab.count();
-        self.run(|executor| enqueue_extremes_from::<V::Coded, _>(executor, elements, input, cells))
+        let search = Search::default();
+        self.run(|executor| search.enqueue::<V::Coded, _>(executor, elements, input, cells))
     }
 
     /// Asks for the stream of the slab.
@@ -486,12 +482,6 @@ impl Member {
             self.slab
                 .enqueue_decompress::<V::Coded, _>(executor, &self.layout, verify, &places)
         })
-    }
-
-    /// Asks for a workspace in which the extremes of a slab can be searched.
-    fn prepare(&self) -> Result<(), Error> {
-        let done = self.cells()?.from(cells::EXTREMES_DONE).words();
-        self.run(|executor| put(executor, &UNREACHED, done))
     }
 
     /// Asks for the copy of numbers in the workspace to the host.

@@ -16,17 +16,23 @@ use ferrosz_simt::View;
 /// The chunks of tiles in blocks of a shape.
 pub(super) struct ChunksOfShape {
     shape: Shape,
-    chunks: Vec<ChunkToSize>,
-    /// The chunks of each tile, one tile behind the other.
+    /// The chunks for the kernel, one tile behind the other.
+    list: Vec<u64>,
+    /// How many chunks each tile has.
     counts: Vec<usize>,
 }
 
 impl ChunksOfShape {
     /// Those of tiles, each as a field of its own.
     pub(super) fn new(shape: Shape, tiles: &[ChunkBox]) -> Self {
-        let (mut chunks, mut counts) = (Vec::new(), Vec::new());
+        let (mut list, mut counts) = (Vec::new(), Vec::new());
+        // Most tiles are whole, and have one grid.
+        let mut known: Option<([u32; 3], Grid)> = None;
         for tile in tiles {
-            let grid = grid_of(tile, shape);
+            let is_own = |(extents, _): &([u32; 3], Grid)| *extents == tile.extents;
+            let own = known.filter(is_own).map(|(_, grid)| grid);
+            let grid = own.unwrap_or_else(|| grid_of(tile, shape));
+            known = Some((tile.extents, grid));
             let in_field = |number| {
                 let ChunkBox { origin, extents } = grid.chunk(number);
                 ChunkToSize {
@@ -37,25 +43,25 @@ impl ChunksOfShape {
                     tile: grid.tile(),
                 }
             };
-            chunks.extend((0..grid.chunk_count()).map(in_field));
+            let chunks = (0..grid.chunk_count()).map(in_field);
+            list.extend(chunks.flat_map(|chunk| chunk.to_list()));
             counts.push(grid.chunk_count() as usize);
         }
         Self {
             shape,
-            chunks,
+            list,
             counts,
         }
     }
 
     /// The list of the chunks for the kernel.
-    pub(super) fn list(&self) -> Vec<u64> {
-        let chunks = self.chunks.iter();
-        chunks.flat_map(|chunk| chunk.to_list()).collect()
+    pub(super) fn list(&self) -> &[u64] {
+        &self.list
     }
 
     /// How many numbers the kernel finds: the bytes of each chunk with each codec.
     fn numbers(&self) -> usize {
-        self.chunks.len() * CODECS as usize
+        self.counts.iter().sum::<usize>() * CODECS as usize
     }
 
     /// The cells of these numbers.

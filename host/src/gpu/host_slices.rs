@@ -123,6 +123,7 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
         let call = Compression {
             layout,
             bound,
+            extremes: None,
             mapping,
             fills: 0,
             field: places.field,

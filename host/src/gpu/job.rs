@@ -36,6 +36,9 @@ pub(crate) struct CompressJob {
     /// The bound, and the type of the values to which it applies.
     pub(crate) bound: Bound,
     pub(crate) value_type: ValueType,
+    /// The extremes of the coded field, as [`Extremes::to_cells`] has them, if they are known; else they are searched if the bound
+    /// needs them.
+    pub(crate) extremes: Option<[u64; 2]>,
     /// Bytes of the stream's records, and their checksum; 0 if a conversion that is chosen on the machine changes them.
     pub(crate) record_bytes: u64,
     pub(crate) record_sum: u64,

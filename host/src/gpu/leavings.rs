@@ -278,9 +278,14 @@ impl Parts {
 }
 
 impl<T: Element> Prediction<'_, T> {
-    /// Whether it takes long: its parameters are to be found.
-    pub(super) fn is_long(&self) -> bool {
-        matches!(self.way, Way::Tuned(_))
+    /// About how many kernels run one after the other.
+    pub(super) fn steps(&self) -> u32 {
+        match (self.way, self.layout.codec.predictor.fitted()) {
+            (Way::Lorenzo | Way::Given(_), _) => 3,
+            (Way::Tuned(_), FittedKind::None) => 8,
+            (Way::Tuned(_), FittedKind::Stencils) => 10,
+            (Way::Tuned(_), FittedKind::Slices) => 14,
+        }
     }
 
     /// Enqueues it.

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gpu::block_sizes::ChunksOfShape;
 use crate::gpu::boxes::BoxMemory;
 use crate::gpu::executor::Executor;
-use crate::gpu::leavings::{self, Lane, Prediction, Workspace, aligned};
+use crate::gpu::leavings::{self, ALIGNMENT, Lane, Prediction, Workspace, aligned};
 use crate::gpu::tiles::workspace::Sections;
 use crate::gpu::weights::Weights;
 use crate::sampled_field::{
@@ -16,6 +16,7 @@ use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_simt::View;
+use std::cmp::Reverse;
 
 /// Lanes of a machine that predict at the same time: the kernels of a sample have too few blocks to fill a GPU.
 const LANES: usize = 4;
@@ -61,7 +62,8 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
     ) -> Result<Vec<SampleMeasures<T>>, Error> {
         // 1. Memory: what the host gives, what it gets, and what kernels need.
         let plans: Vec<Plan<'_, T>> = wanted.iter().map(Plan::new).collect();
-        let given: Vec<u64> = plans.iter().flat_map(Plan::given).collect();
+        let of_plans: Vec<Vec<u64>> = plans.iter().map(Plan::given).collect();
+        let given = of_plans.concat();
         let result_cells: usize = plans.iter().map(Plan::result_cells).sum();
         let predictions: usize = wanted.iter().map(|sample| sample.predictions.len()).sum();
         let lanes = predictions.clamp(1, LANES);
@@ -83,14 +85,14 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
         // 2. The kernels. What takes long begins first.
         let (mut rest, mut to) = (to_machine, results);
         let mut tasks = Vec::new();
-        for plan in &plans {
+        for (plan, given) in plans.iter().zip(&of_plans) {
             tasks.extend(plan.tasks(rest, to));
-            rest = rest.from(plan.given().len() as u64);
+            rest = rest.from(given.len() as u64);
             to = to.from(plan.result_cells() as u64);
         }
-        tasks.sort_by_key(|task| !task.is_long());
+        let of_lanes = in_lanes(tasks, lanes);
         self.executor.in_lanes(lanes, &mut |executor, lane| {
-            let mut own = tasks.iter().skip(lane).step_by(lanes);
+            let mut own = of_lanes[lane].iter();
             let lane = Lane {
                 executor,
                 field: self.field,
@@ -111,6 +113,19 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
         };
         plans.iter().map(of_plan).collect()
     }
+}
+
+/// The tasks of each lane: the longest first, and each where the least has been given so far.
+fn in_lanes<T: Element>(mut tasks: Vec<Task<'_, T>>, lanes: usize) -> Vec<Vec<Task<'_, T>>> {
+    tasks.sort_by_key(|task| Reverse(task.steps()));
+    let mut of_lanes: Vec<(u32, Vec<_>)> = (0..lanes).map(|_| (0, Vec::new())).collect();
+    for task in tasks {
+        if let Some((steps, own)) = of_lanes.iter_mut().min_by_key(|(steps, _)| *steps) {
+            *steps += task.steps();
+            own.push(task);
+        }
+    }
+    of_lanes.into_iter().map(|(_, own)| own).collect()
 }
 
 /// The work on a sample.
@@ -141,7 +156,7 @@ impl<'a, T: Element> Plan<'a, T> {
     /// What the host gives: the chunks of each shape, and what [predictions](leavings::given) need.
     fn given(&self) -> Vec<u64> {
         let mut all: Vec<u64> = (self.blocks.iter())
-            .flat_map(|chunks| aligned(&chunks.list()))
+            .flat_map(|chunks| aligned(chunks.list()))
             .collect();
         if !self.sample.predictions.is_empty() {
             all.extend(leavings::given(self.sample));
@@ -165,7 +180,7 @@ impl<'a, T: Element> Plan<'a, T> {
                 list: given,
                 bytes: results.words(),
             });
-            given = given.from(aligned(&chunks.list()).len() as u64);
+            given = given.from(chunks.list().len().next_multiple_of(ALIGNMENT) as u64);
             results = results.from(chunks.cells() as u64);
         }
         if !self.sample.predictions.is_empty() {
@@ -201,10 +216,11 @@ enum Task<'a, T> {
 }
 
 impl<T: Element> Task<'_, T> {
-    fn is_long(&self) -> bool {
+    /// About how many kernels run one after the other.
+    fn steps(&self) -> u32 {
         match self {
-            Task::Sizes { .. } => false,
-            Task::Prediction(prediction) => prediction.is_long(),
+            Task::Sizes { .. } => 1,
+            Task::Prediction(prediction) => prediction.steps(),
         }
     }
 

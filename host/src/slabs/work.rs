@@ -63,6 +63,7 @@ impl Slab {
                 let call = Compression {
                     layout: &as_field(layout, of_field),
                     bound,
+                    extremes: None,
                     mapping: &ValueMapping::default(),
                     fills: 0,
                     field,
@@ -76,6 +77,7 @@ impl Slab {
                     layout: of_field.layout,
                     bound,
                     value_type: of_field.value_type,
+                    extremes: None,
                     record_bytes: 0,
                     record_sum: checksum(0, &[]),
                     has_holes: false,

@@ -133,7 +133,9 @@ impl Case<'_> {
         let input = stream.clone_htod(values);
         let input = input.map_err(no_memory(size_of_val(values) as u64))?;
         let mut of_choice = gpu.workspace(&stream, elements)?;
-        let chosen = gpu.choose(&stream, preset, &input, &mut of_choice)?;
+        let chosen = *gpu
+            .choose(&stream, preset, &input, &mut of_choice)?
+            .compressor();
         let room = chosen.max_compressed_len(elements, V::TYPE)?;
         let output = stream.alloc_zeros::<u8>(room as usize);
         let mut output = output.map_err(no_memory(room))?;
@@ -141,8 +143,8 @@ impl Case<'_> {
         let mut workspace = gpu.workspace_for(&stream, layout)?;
         let mut call = |compressor: &Compressor| {
             let start = Instant::now();
-            let chosen = gpu.choose(&stream, compressor, &input, &mut of_choice)?;
-            gpu.compress(&stream, &chosen, &input, &mut output, &mut workspace)?;
+            let choice = gpu.choose(&stream, compressor, &input, &mut of_choice)?;
+            gpu.compress(&stream, choice, &input, &mut output, &mut workspace)?;
             let length = workspace.stream_bytes(&stream)?;
             Ok::<_, Error>((start.elapsed().as_secs_f64(), length))
         };

@@ -29,6 +29,7 @@ from . import ArgumentError, Compressor, DamagedStream, PartialStream, cf, decom
 from ._carrier import fill_in_carrier, from_carrier, refuse_type, to_carrier
 from ._choice import MOST_AXES, settings_of_chunks
 from ._device import cupy, is_on_gpu
+from ._ferrosz import has_splines
 from ._relative import absolute_error, fill_values_of, values_of
 from ._rewriting import coded
 from ._running import RunningChoice
@@ -55,7 +56,10 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     relative to each value (`pwrel`). For a bound relative to the range of the whole array see `codec_for`.
 
     The fill value of the array comes back exactly, and spoils no prediction. So do other values that look like fill
-    values, such as 1e20.
+    values, such as 1e20. No value that is not one of them comes back as one, with one exception: Zarr's default fill value
+    is 0, which is a value as any other. Where the codec keeps zeros by itself, as all but those with splines do, zeros come
+    back as zeros, and values within the bound of 0 may become zeros, too. Say with the attribute `_FillValue`, as xarray
+    does, which value means that nothing is known.
 
     zarr decodes a chunk and encodes it again whenever a part of it is written. The bound holds however often that
     happens: by default only codecs without splines are taken, whose decoded values encode to themselves. If each chunk
@@ -166,10 +170,9 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            stream = self._compress([chunk_spec.fill_value], array, ticket)
+            stream = self._compress(self._masked(chunk_spec.fill_value), array, ticket)
             return buffer.from_array_like(cupy().from_dlpack(stream))
-        fill = fill_in_carrier(chunk_spec.fill_value, array.dtype)
-        known = ["auto"] if fill is None else ["auto", fill]
+        known = ["auto", *self._masked(fill_in_carrier(chunk_spec.fill_value, array.dtype))]
         stream = self._compress(known, to_carrier(array), ticket)
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
@@ -248,6 +251,12 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
                 stream.put(start, part.as_numpy_array())
         array = stream.decompress(box)
         return _buffer_of(array, array.shape, chunk_spec)[rest]
+
+    def _masked(self, fill: Any) -> list[Any]:
+        """The fill value of an array, if chunks have a mask of it: zeros need none where the codec keeps them."""
+        keeps_zeros = not (self.written_once if self.codec is None else has_splines(self.codec))
+        is_kept = keeps_zeros and fill == 0 and not np.signbit(fill)
+        return [] if fill is None or is_kept else [fill]
 
     def _compress(self, fill: Any, array: Any, ticket: Any) -> Any:
         if ticket is None:

@@ -12,6 +12,7 @@ use ferrosz::codec::container::record;
 use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::with_value;
 use ferrosz::cuda::cudarc::driver::result;
+use ferrosz::cuda::Choice;
 use ferrosz::{Compressor, Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
@@ -75,7 +76,8 @@ impl Compression<'_> {
     fn run<V: Value>(&self, out: Option<DeviceInput>) -> Result<DeviceArray, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let (address, elements) = (self.input.address, self.input.elements());
-        let compressor = self.compressor::<V>()?;
+        let choice = self.choice::<V>()?;
+        let compressor = choice.compressor();
         let layout = compressor.stream_layout(elements, V::TYPE)?;
         let of_workspace = layout.workspace_bytes().next_multiple_of(ALIGNMENT);
         let room = match out {
@@ -95,7 +97,7 @@ impl Compression<'_> {
         unsafe {
             gpu.compress_raw::<V>(
                 stream,
-                &compressor,
+                choice,
                 address,
                 elements,
                 output.0,
@@ -120,8 +122,8 @@ impl Compression<'_> {
         Ok(DeviceArray::of_stream(memory, bytes, layout))
     }
 
-    /// The compressor of this array, with a codec.
-    fn compressor<V: Value>(&self) -> Result<Compressor, Error> {
+    /// The compressor of this array, with a codec, and what the choice has found.
+    fn choice<V: Value>(&self) -> Result<Choice, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let extents: &[u64] = match &self.input.shape[..] {
             [] => &[1],
@@ -130,7 +132,7 @@ impl Compression<'_> {
         let fills = self.options.fills.known();
         let compressor = self.options.with_fills(fills, extents)?;
         if compressor.codec().is_some() {
-            return Ok(compressor);
+            return Ok((&compressor).into());
         }
         let field = InputMemory {
             address: self.input.address,

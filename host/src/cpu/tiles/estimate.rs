@@ -151,7 +151,8 @@ impl<T: Element> TileSample<T> {
         let taken =
             u128::from(wanted) * tiles.len() as u128 * TILE as u128 / u128::from(of_tiles.max(1));
         let weights = weights(&sizes, taken.clamp(1, u128::from(u32::MAX)) as usize);
-        for (tile, weight) in tiles.iter_mut().zip(weights) {
+        let is_taken = |(_, weight): &(&mut SampleTile<T>, u64)| *weight > 0;
+        for (tile, weight) in tiles.iter_mut().zip(weights).filter(is_taken) {
             tile.weight = (u128::from(weight) * u128::from(of_all))
                 .div_ceil(u128::from(of_tiles.max(1))) as u64;
         }

@@ -35,6 +35,7 @@ pub(crate) fn to_compress(layout: &StreamLayout) -> Result<Loads, Error> {
         let call = Compression {
             layout,
             bound,
+            extremes: None,
             mapping: &ValueMapping::default(),
             fills: u32::from(layout.layout.classes),
             field: View::empty(),

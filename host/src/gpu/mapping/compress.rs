@@ -41,6 +41,8 @@ const SHARE: u32 = 1 << 12;
 pub(crate) struct Compression<'a> {
     pub(crate) layout: &'a StreamLayout,
     pub(crate) bound: Bound,
+    /// The extremes of the coded field, if they are known: see [`CompressJob::extremes`].
+    pub(crate) extremes: Option<[u64; 2]>,
     /// What leads to the values of the coded field.
     pub(crate) mapping: &'a ValueMapping,
     /// How many of the mapping's classes, the first ones, are fill values that no valid value may be close to: the length of the
@@ -73,6 +75,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         layout: *layout,
         bound: call.bound,
         value_type,
+        extremes: call.extremes,
         record_bytes: records.len() as u64,
         record_sum: match workspace.conversion {
             None => record_sum,
@@ -91,6 +94,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         enqueue_plan::<T, E>(executor, call, &job, memory, converted)?;
     }
     enqueue_coded::<T, E>(executor, call, &workspace, &job)?;
+    if workspace.conversion.is_none() {
+        enqueue_bound::<T, E>(executor, &job)?;
+    }
     if let Some(memory) = workspace.mask.as_ref().filter(|_| call.mapping.has_holes()) {
         enqueue_fill::<T, E>(executor, memory)?;
     }
@@ -183,8 +189,7 @@ fn coded(call: &Compression<'_>, workspace: &Workspace) -> Coded {
     }
 }
 
-/// Enqueues what leads to the coded field, with holes: the conversion of the user's values, the mapping of the elements, and
-/// the bound.
+/// Enqueues what leads to the coded field, with holes: the conversion of the user's values, and the mapping of the elements.
 fn enqueue_coded<T: Element, E: Executor>(
     executor: &E,
     call: &Compression<'_>,
@@ -202,15 +207,11 @@ fn enqueue_coded<T: Element, E: Executor>(
         let is_read_once = matches!(job.coded, Coded::Logarithms { .. });
         enqueue_forward::<T, E>(executor, call, field, workspace, is_read_once)?;
     }
-    match workspace.conversion {
-        None => enqueue_bound::<T, E>(executor, job),
-        Some(_) => Ok(()),
-    }
+    Ok(())
 }
 
 /// As the beginning of [`enqueue_compress`], for a sample: enqueues the mapping of a user's field that has elements.
-/// Returns the words of the coded field. The quantiser is in the cells if the bound needs the extremes, or values are
-/// converted. No stream is written.
+/// Returns the words of the coded field. The quantiser is in the cells if values are converted. No stream is written.
 #[cfg(feature = "cuda")]
 pub(crate) fn enqueue_mapping<T: Element, E: Executor>(
     executor: &E,
@@ -221,6 +222,7 @@ pub(crate) fn enqueue_mapping<T: Element, E: Executor>(
         layout: call.layout.layout,
         bound: call.bound,
         value_type: call.layout.value_type,
+        extremes: None,
         record_bytes: 0,
         record_sum: 0,
         has_holes: call.mapping.has_holes(),
@@ -400,6 +402,7 @@ mod tests {
         let call = Compression {
             layout: &layout,
             bound,
+            extremes: None,
             mapping: &mapping,
             fills: compressor.missing::<T>().unwrap().len() as u32,
             field: input,

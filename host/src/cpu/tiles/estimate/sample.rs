@@ -159,7 +159,8 @@ impl<T: Element> SampleTile<T> {
         let first = self.before_row(grid, length).min(width);
         let rows = u64::from(first > 0) + (width - first).div_ceil(length);
         let pairs = depth * height * (width - rows);
-        (u128::from(bits) * u128::from(self.count(grid)) / u128::from(pairs.max(1))) as u64
+        // A tile has 2^14 elements, and few bits for each.
+        bits * self.count(grid) / pairs.max(1)
     }
 
     /// Whether sizes in blocks were measured.

@@ -52,20 +52,19 @@ pub(super) fn weights(sizes: &[u64], wanted: usize) -> Vec<u64> {
         }
     }
     // Of the others those at equal distances, if they are laid end to end.
-    let mut at = 0u128;
+    let (mut at, mut before) = (0u128, 0);
     for (size, weight) in sizes
         .iter()
         .zip(&mut weights)
         .filter(|(_, weight)| **weight == 0)
     {
-        let step =
-            |at: u128| (2 * at * left as u128 + u128::from(rest)) / u128::from(2 * rest.max(1));
-        let next = at + u128::from(*size);
-        if step(next) > step(at) {
+        at += u128::from(*size);
+        let step = (2 * at * left as u128 + u128::from(rest)) / u128::from(2 * rest.max(1));
+        if step > before {
             let of_all = u128::from(one) * u128::from(rest);
             *weight = of_all.div_ceil(left as u128 * u128::from(*size)) as u64;
         }
-        at = next;
+        before = step;
     }
     weights
 }

@@ -1,5 +1,7 @@
 //! The list of kernels: the name of an entry point, and the type that is its code.
 
+use crate::choice::clear_holes::ClearHoles;
+use crate::choice::fill_tiles::FillTiles;
 use crate::choice::sample_anchors::SampleAnchors;
 use crate::choice::size_blocks::SizeBlocks;
 use crate::choice::weigh_tiles::WeighTiles;
@@ -117,4 +119,6 @@ kernels! {
     ferrosz_weigh_tiles<element>: |E| WeighTiles<E>;
     ferrosz_sample_anchors<shape, element>: |S, E| SampleAnchors<E, S>;
     ferrosz_size_blocks<shape, element>: |S, E| SizeBlocks<E, S>;
+    ferrosz_fill_tiles<element>: |E| FillTiles<E>;
+    ferrosz_clear_holes<shape, element>: |S, E| ClearHoles<E, S>;
 }

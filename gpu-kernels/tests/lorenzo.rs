@@ -148,6 +148,7 @@ where
         flags: u32::from(in_cells),
         first_tile: 0,
         taken: TakenTiles::all(),
+        slices: 1,
     };
     let emulator = Emulator::new().seed(seed);
     let blocks = grid.tiles() as u32;
@@ -263,6 +264,7 @@ fn any_codes_reconstruct() {
             flags: 0,
             first_tile: 0,
             taken: TakenTiles::all(),
+            slices: 1,
         };
         let blocks = grid.tiles() as u32;
         Emulator::new()

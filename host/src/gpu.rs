@@ -10,6 +10,8 @@ pub(crate) mod boxes;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 pub(crate) mod executor;
+#[cfg(feature = "cuda")]
+mod groups;
 pub(crate) mod host_slices;
 pub(crate) mod job;
 #[cfg(feature = "cuda")]

@@ -219,7 +219,7 @@ pub mod internals {
     pub use crate::gpu::resolve::enqueue_resolve;
     pub use crate::gpu::tiles::slab::Others;
     pub use crate::gpu::tiles::strides;
-    pub use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+    pub use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
     pub use crate::gpu::tiles::workspace::Sections;
     pub use crate::length::extents;
     pub use crate::memory::try_zeroed;

@@ -71,10 +71,21 @@ pub(crate) struct TilesToWeigh {
     pub(crate) tiles: TileGrid,
     /// The length of the field along x.
     pub(crate) row: u64,
+    pub(crate) zeros_are_holes: bool,
     pub(crate) numbers: Vec<u64>,
 }
 
-/// Tiles of a field without holes: those that are sized in blocks, and those that are predicted.
+/// The elements of a sample in whose place there are other values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holes {
+    None,
+    /// Those that are missing.
+    Missing,
+    /// These, and zeros.
+    WithZeros,
+}
+
+/// Tiles of a field: those that are sized in blocks, and those that are predicted.
 #[cfg_attr(
     not(feature = "cuda"),
     expect(dead_code, reason = "only fields in device memory are measured")
@@ -84,6 +95,7 @@ pub(crate) struct SampleToMeasure<T> {
     /// The division of the field for the shape of the tiles.
     pub(crate) grid: Grid,
     pub(crate) tiles: TileGrid,
+    pub(crate) holes: Holes,
     /// The numbers of the tiles that are sized, and the shapes of blocks: kernels [can](can_be_sized) size them.
     pub(crate) sized: Vec<u64>,
     pub(crate) shapes: Vec<Shape>,

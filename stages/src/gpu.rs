@@ -26,8 +26,8 @@ use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::{
-    Call, Executor, Others, Sections, TuneJob, blocks_of, enqueue_resolve, enqueue_tune, put,
-    strides, try_zeroed,
+    Call, Executor, Others, Sections, TuneJob, TuningSamples, blocks_of, enqueue_resolve,
+    enqueue_tune, put, strides, try_zeroed,
 };
 use ferrosz_simt::View;
 use std::marker::PhantomData;
@@ -103,15 +103,18 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
 ) -> Result<(), HostError> {
     let (workspace, _) = Workspace::new(grid, workspace);
     let part = part(grid, &workspace, input);
+    let samples = [TuningSamples {
+        part,
+        sampled: Sampled::whole(grid.tiles()),
+    }];
     let tune = TuneJob {
         search: Search::of_field(interpolator.tuning, grid),
         bound: interpolator.bound,
         error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &workspace)?,
         radius: interpolator.radius,
         max_radius: C::WIDTH.max_radius(),
-        part,
-        sampled: Sampled::whole(grid.tiles()),
-        scored: Sampled::whole(grid.tiles()),
+        fitted: &samples,
+        scored: &samples,
         others: Others::default(),
         workspace: workspace.cells,
         cells: workspace.costs,

@@ -1,6 +1,7 @@
 //! The weights of tiles: the bits of the differences between neighbours along x. A thread block a tile.
 
 use crate::PACKAGE;
+use crate::choice::fill_tiles::is_hole;
 use crate::pipeline::cells::{self, Given};
 use crate::primitives::element::load_element;
 use crate::primitives::read_boxes::BoxToRead;
@@ -45,6 +46,8 @@ pub struct WeighTilesParams {
     pub cells: View<u64>,
     /// The output: the sum of the bits of each tile.
     pub bits: View<u32>,
+    /// Not 0 if zeros are holes.
+    pub zeros: u32,
 }
 
 impl<E: Element> Kernel for WeighTiles<E> {
@@ -121,7 +124,18 @@ fn load_pair<T: Thread, E: Element>(
     let (z, y) = (row / height.max(1), row % height.max(1));
     let own = from + u64::from(z) * params.slice + u64::from(y) * params.row + u64::from(x);
     let is_pair = z < depth && x + 1 < width && !rows.begin_at(x + 1);
-    let before = load_element(t, params.field, if is_pair { own } else { from });
-    let behind = load_element(t, params.field, if is_pair { own + 1 } else { from });
-    (before, behind)
+    let load = |at| {
+        let element: E = load_element(t, params.field, at);
+        if is_hole(element, params.zeros) {
+            E::HOLE
+        } else {
+            element
+        }
+    };
+    let (before, behind) = if is_pair {
+        (own, own + 1)
+    } else {
+        (from, from)
+    };
+    (load(before), load(behind))
 }

@@ -34,7 +34,8 @@ pub struct LorenzoParams {
     pub codes: View<u32>,
     /// The first chunk of the field.
     pub first_run: u64,
-    /// The extents of the slice. Each slice has a launch of its own: with slices the kernel would spill registers.
+    /// The extents of the slice. Each slice has a launch of its own, unless tiles are given: with slices the kernel would spill
+    /// registers.
     pub lengths: [u64; 3],
     /// The workspace: see [`cells`].
     pub cells: View<u64>,
@@ -45,8 +46,10 @@ pub struct LorenzoParams {
     pub flags: u32,
     /// The tiles of the slices before, whose codes come first.
     pub first_tile: u32,
-    /// The tiles that are predicted, all of this slice. Each has the codes of a run.
+    /// The tiles that are predicted. Each of those of a list has the codes of a run.
     pub taken: TakenTiles,
+    /// The slices that these are in.
+    pub slices: u64,
 }
 
 /// The flag that the quantiser is in the workspace.
@@ -62,10 +65,9 @@ impl LorenzoParams {
         if self.taken.is_all() {
             return self.tile(shape, block);
         }
-        let grid = TileGrid::new(shape, self.lengths);
-        let in_slice = self.taken.number(t, block.into()) % grid.tiles().max(1);
-        let number = u64::from(RUN_TILES) * u64::from(self.first_tile + block);
-        (number, grid.tile(in_slice))
+        let grid = TileGrid::sliced(shape, self.slices, self.lengths);
+        let number = self.taken.number(t, block.into());
+        (u64::from(RUN_TILES) * u64::from(block), grid.tile(number))
     }
 
     /// The number of the tile of block `block`, and the tile.

@@ -54,8 +54,8 @@ pub(super) struct Predictions<'a, T> {
     request: &'a Request,
     field: &'a mut (dyn SampledField<T> + 'a),
     samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
-    /// The weights of the tiles of each division of the field that kernels have weighed.
-    weights: HashMap<TileGrid, TileWeights>,
+    /// The weights of the tiles of each division of the field that kernels have weighed, with holes in place of zeros or not.
+    weights: HashMap<(TileGrid, AreHoles), TileWeights>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,
     yardsticks: Yardsticks,
@@ -80,7 +80,9 @@ impl<'a, T: Element> Predictions<'a, T> {
             field,
             yardsticks,
             samples: HashMap::new(),
-            weights: weighed.into_iter().flatten().collect(),
+            weights: (weighed.into_iter().flatten())
+                .map(|(tiles, weights)| ((tiles, false), weights))
+                .collect(),
             sizes: HashMap::new(),
             mask: None,
             ahead: Vec::new(),
@@ -99,14 +101,12 @@ impl<'a, T: Element> Predictions<'a, T> {
             return Ok(());
         };
         let (request, weights) = (self.request, &mut self.weights);
-        let new = layouts.iter().filter(|layout| {
-            let grid = Grid::new(request.sampled_shape(layout), &layout.extents);
-            !weights.contains_key(&tiles_of(&grid))
-        });
-        let wanted = tiles_to_weigh(request, &new.copied().collect::<Vec<_>>(), efforts);
+        let key = |wanted: &TilesToWeigh| (wanted.tiles, wanted.zeros_are_holes);
+        let mut wanted = tiles_to_weigh(request, layouts, efforts);
+        wanted.retain(|wanted| !weights.contains_key(&key(wanted)));
         let found = kernels.weigh(&wanted, self.quantizer)?;
         for (wanted, bits) in wanted.iter().zip(found) {
-            let of_grid = weights.entry(wanted.tiles).or_default();
+            let of_grid = weights.entry(key(wanted)).or_default();
             of_grid.extend(&wanted.numbers, &bits);
         }
         Ok(())
@@ -273,7 +273,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             quantizer: &quantizer,
             are_holes,
             block_shapes: &block_shapes,
-            weights: self.weights.entry(tile_grid).or_default(),
+            weights: self.weights.entry((tile_grid, are_holes)).or_default(),
             field: &mut *self.field,
         };
         let sample = match self.samples.entry((shape, are_holes, effort)) {
@@ -360,7 +360,10 @@ pub(super) fn tiles_to_weigh(
     let mut wanted: Vec<TilesToWeigh> = Vec::new();
     for layout in layouts {
         let tiles = tiles_of(&Grid::new(request.sampled_shape(layout), &layout.extents));
-        if wanted.iter().any(|other| other.tiles == tiles) {
+        let zeros_are_holes = request.keep(layout.codec).zeros;
+        let is_there =
+            |other: &TilesToWeigh| (other.tiles, other.zeros_are_holes) == (tiles, zeros_are_holes);
+        if wanted.iter().any(is_there) {
             continue;
         }
         let mut numbers = Vec::new();
@@ -382,6 +385,7 @@ pub(super) fn tiles_to_weigh(
         wanted.push(TilesToWeigh {
             tiles,
             row: row_of(layout),
+            zeros_are_holes,
             numbers,
         });
     }

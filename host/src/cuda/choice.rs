@@ -62,9 +62,9 @@ impl From<&Compressor> for Choice {
 impl Gpu {
     /// As [`Compressor::choose`], for a field in device memory, with the same result, with two exceptions: axes keep their
     /// order unless another one is given, and values of 16 bits have no mask, so that splines are left out where one would be
-    /// needed. Kernels measure and predict a sample of the field; tiles of a field with holes are copied to the host. Waits for
-    /// the work on `stream`. The sample's memory stays with the workspace for later calls. With fill values or another order of
-    /// axes, device memory for the mapped field is allocated until the call ends.
+    /// needed. Kernels measure and predict a sample of the field. Waits for the work on `stream`. The sample's memory stays with
+    /// the workspace for later calls. With fill values or another order of axes, device memory for the mapped field is allocated
+    /// until the call ends.
     ///
     /// # Errors
     ///

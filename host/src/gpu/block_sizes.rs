@@ -93,11 +93,12 @@ impl ChunksOfShape {
         with_shape!(self.shape, S => executor.launch::<SizeBlocks<T, S>>(blocks, &params))
     }
 
-    /// Adds the sizes of each tile, from the numbers that the kernel has found.
-    pub(super) fn add_sizes(&self, mut numbers: &[u32], of_tiles: &mut [Sizes]) {
-        for (sizes, chunks) in of_tiles.iter_mut().zip(&self.counts) {
+    /// The sizes of each tile, from the numbers that the kernel has found.
+    pub(super) fn sizes(&self, mut numbers: &[u32]) -> Vec<Sizes> {
+        let of_tile = |chunks: &usize| {
             let (own, behind) = numbers.split_at(chunks * CODECS as usize);
             numbers = behind;
+            let mut sizes = Sizes::new();
             for codec in BlockCodec::ALL
                 .into_iter()
                 .filter(|codec| codec.takes(self.shape))
@@ -107,6 +108,8 @@ impl ChunksOfShape {
                 let bytes = of_codec.map(|bytes| u64::from(*bytes)).sum();
                 sizes.push(((codec, self.shape), bytes));
             }
-        }
+            sizes
+        };
+        self.counts.iter().map(of_tile).collect()
     }
 }

@@ -86,16 +86,8 @@ impl<M> BoxMemory<M> {
         let memory = self.memory(executor, list_bytes + bytes)?;
         let (boxes, output) = (memory.first(list_bytes / 4), memory.from(list_bytes / 4));
         executor.upload(bytemuck::cast_slice(&list), boxes)?;
-        let [_, rows, row] = grid.lengths();
-        let params = ReadBoxesParams {
-            field,
-            slice: rows * row,
-            row,
-            boxes: boxes.pairs(),
-            output,
-        };
-        let blocks = places.len() as u64 * u64::from(BLOCKS_OF_BOX);
-        executor.launch::<ReadBoxes<T>>(blocks_of::<T>(blocks, elements)?, &params)?;
+        let list = (boxes.pairs(), places.len() as u64);
+        enqueue_read::<T, E>(executor, field, grid, list, output)?;
         let read = self.of_host.bytes(bytes as usize);
         executor.download(output, 0, read)?;
         Ok(parted(places, bytemuck::cast_slice(read)))
@@ -115,6 +107,30 @@ impl<M> BoxMemory<M> {
         };
         Ok(words(self.of_machine.insert(memory)))
     }
+}
+
+/// Enqueues the copying of boxes of a field: a list, as [`BoxToRead::to_list`] has it, of so many.
+///
+/// # Errors
+///
+/// [`Error::TooLarge`], or an error of the machine.
+pub(super) fn enqueue_read<T: Element, E: Executor>(
+    executor: &E,
+    field: View<u32>,
+    grid: &Grid,
+    (boxes, count): (View<u64>, u64),
+    output: View<u32>,
+) -> Result<(), Error> {
+    let [_, rows, row] = grid.lengths();
+    let params = ReadBoxesParams {
+        field,
+        slice: rows * row,
+        row,
+        boxes,
+        output,
+    };
+    let blocks = blocks_of::<T>(count * u64::from(BLOCKS_OF_BOX), grid.elements())?;
+    executor.launch::<ReadBoxes<T>>(blocks, &params)
 }
 
 /// The list of boxes, whose elements lie one box behind the other, and the number of all elements.

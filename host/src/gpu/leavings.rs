@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
+use crate::gpu::groups::Groups;
 use crate::gpu::tiles::slab::Others;
-use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::{Sections, coefficients_and_sums};
 use crate::gpu::tiles::{enqueue_predict, strides};
 use crate::sampled_field::{AnchorClasses, Leavings, SampleToMeasure, TuningOnTiles, Way};
@@ -15,11 +16,12 @@ use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::RUN_TILES;
 use ferrosz_codec::tile::code::RADIUS;
+use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use ferrosz_codec::{Bound, Element, with_order, with_shape};
+use ferrosz_gpu_kernels::choice::clear_holes::{ClearHoles, ClearHolesParams};
 use ferrosz_gpu_kernels::choice::sample_anchors::{SampleAnchors, SampleAnchorsParams};
-use ferrosz_gpu_kernels::choice::taken_tiles::{TAKEN_NUMBERS, TakenTiles};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::code::bit_planes::measure::{Measure, MeasureParams};
 use ferrosz_gpu_kernels::code::entropy::statistics::{COUNTERS, Statistics, StatisticsParams};
 use ferrosz_gpu_kernels::pipeline::cells;
@@ -37,45 +39,75 @@ use std::ops::Range;
 /// Parts of what the host gives, and of what it gets, begin at multiples of so many numbers: 128 bytes.
 pub(super) const ALIGNMENT: usize = 16;
 
-/// A prediction of a sample on the machine.
-pub(super) struct Prediction<'a, T> {
-    sample: &'a SampleToMeasure<T>,
-    layout: &'a TileLayout,
-    way: &'a Way<T>,
-    /// The tiles of the sample.
-    taken: TakenTiles,
-    /// What the host [gives to it](given_to), and perhaps more.
-    given: View<u64>,
-    to: PartViews,
+/// A field on the machine with tiles that are predicted.
+pub(super) struct FieldOfTiles {
+    pub(super) words: View<u32>,
+    pub(super) tiles: TileGrid,
+    /// The tiles, and the place of the first of them among all of the sample that are predicted.
+    pub(super) taken: TakenTiles,
+    pub(super) first: u64,
+    /// The holes of its tiles, whose values are not those of the sample: parameters without codes.
+    pub(super) holes: Option<ClearHolesParams>,
 }
 
-/// The predictions of a sample. `given` begins with [`given`] for it, and `results` with [`result_cells`] of it, which are clear.
-pub(super) fn predictions<T: Element>(
-    sample: &SampleToMeasure<T>,
-    mut given: View<u64>,
-    mut results: View<u64>,
-) -> Vec<Prediction<'_, T>> {
-    let count = sample.taken.len();
-    let taken = TakenTiles::of(given.first(TAKEN_NUMBERS * count as u64));
-    given = given.from(aligned(sample.taken.as_flattened()).len() as u64);
-    let prediction = |(layout, way): &'_ (TileLayout, Way<T>)| {
-        let parts = Parts::new(layout, count);
-        let own = (given, parts.views(results));
-        given = given.from(given_to(way).len() as u64);
-        results = results.from(parts.end as u64);
-        own
-    };
-    let places: Vec<_> = sample.predictions.iter().map(prediction).collect();
-    let all = sample.predictions.iter().zip(places);
-    all.map(|((layout, way), (given, to))| Prediction {
-        sample,
-        layout,
-        way,
-        taken,
-        given,
-        to,
-    })
-    .collect()
+/// What the host gives for a prediction, in numbers from some place on.
+pub(super) enum GivenWay {
+    Nothing,
+    /// Parameters.
+    Parameters(Range<usize>),
+    /// For each group of tiles those that coefficients are fitted to, and those that candidates are scored on.
+    Tuning(Vec<[Range<usize>; 2]>),
+}
+
+impl GivenWay {
+    /// Adds it to what the host gives.
+    pub(super) fn add<T: Element>(way: &Way<T>, groups: &Groups, given: &mut Vec<u64>) -> Self {
+        match way {
+            Way::Lorenzo => Self::Nothing,
+            Way::Given(resolved) => {
+                let mut words = resolved.to_words().to_vec();
+                words.resize(words.len().next_multiple_of(2), 0);
+                Self::Parameters(add(
+                    given,
+                    &bytemuck::pod_collect_to_vec::<u32, u64>(&words),
+                ))
+            }
+            Way::Tuned(tuning) => {
+                let divided = |numbers: &[u64]| groups.divided(numbers.iter().map(|it| [*it, 1]));
+                let (fitted, scored) = (divided(&tuning.fitted), divided(&tuning.scored));
+                let of_groups = fitted.iter().zip(&scored);
+                let both = of_groups.map(|(fitted, scored)| {
+                    [fitted, scored].map(|numbers| add(given, numbers.as_flattened()))
+                });
+                Self::Tuning(both.collect())
+            }
+        }
+    }
+}
+
+/// Adds numbers to what the host gives; where they are.
+pub(super) fn add(given: &mut Vec<u64>, numbers: &[u64]) -> Range<usize> {
+    given.resize(given.len().next_multiple_of(ALIGNMENT), 0);
+    let first = given.len();
+    given.extend(numbers);
+    first..given.len()
+}
+
+/// Numbers of what the host has given, on the machine.
+pub(super) fn part(given: View<u64>, range: &Range<usize>) -> View<u64> {
+    given.from(range.start as u64).first(range.len() as u64)
+}
+
+/// A prediction of a sample on the machine.
+pub(super) struct Prediction<'a, T> {
+    pub(super) layout: &'a TileLayout,
+    pub(super) way: &'a Way<T>,
+    /// The fields that have its tiles, a group each.
+    pub(super) fields: &'a [FieldOfTiles],
+    /// What the host has given, and the part for this prediction.
+    pub(super) given: View<u64>,
+    pub(super) own: &'a GivenWay,
+    pub(super) to: PartViews,
 }
 
 /// The cells of what the predictions of a sample leave on the machine.
@@ -87,57 +119,23 @@ pub(super) fn result_cells<T>(sample: &SampleToMeasure<T>) -> usize {
         .sum()
 }
 
-/// What the predictions of a sample have left, from these cells.
+/// What the predictions of a sample have left, from these cells. `order` has the place of each tile among those of the sample.
 ///
 /// # Errors
 ///
 /// [`Error::NotChosen`] if they are not what kernels leave.
 pub(super) fn of_cells<T: Element>(
     sample: &SampleToMeasure<T>,
+    order: &[usize],
     mut cells: &[u64],
 ) -> Result<Vec<Leavings<T>>, Error> {
     let mut next = |(layout, way): &(TileLayout, Way<T>)| {
         let parts = Parts::new(layout, sample.taken.len());
         let (own, behind) = cells.split_at(parts.end);
         cells = behind;
-        parts.leavings(layout, way, own)
+        parts.leavings((layout, way), order, own)
     };
     sample.predictions.iter().map(&mut next).collect()
-}
-
-/// What the host gives for a sample: its tiles, and for each prediction [`given_to`] it.
-pub(super) fn given<T: Element>(sample: &SampleToMeasure<T>) -> Vec<u64> {
-    let mut all = aligned(sample.taken.as_flattened());
-    for (_, way) in &sample.predictions {
-        all.extend(given_to(way));
-    }
-    all
-}
-
-/// The numbers that a prediction needs: parameters in words, or the tiles that these are found on.
-fn given_to<T: Element>(way: &Way<T>) -> Vec<u64> {
-    match way {
-        Way::Lorenzo => Vec::new(),
-        Way::Given(resolved) => {
-            let mut words = resolved.to_words().to_vec();
-            words.resize(words.len().next_multiple_of(2), 0);
-            aligned(&bytemuck::pod_collect_to_vec::<u32, u64>(&words))
-        }
-        Way::Tuned(tuning) => aligned(&tuning_numbers(tuning)),
-    }
-}
-
-/// The tiles that parameters are found on, as [`TakenTiles`] has them.
-fn tuning_numbers(tuning: &TuningOnTiles) -> Vec<u64> {
-    let numbers = tuning.fitted.iter().chain(&tuning.scored);
-    numbers.flat_map(|number| [*number, 1]).collect()
-}
-
-/// Numbers, and zeros up to where the next part begins.
-pub(super) fn aligned(numbers: &[u64]) -> Vec<u64> {
-    let mut numbers = numbers.to_vec();
-    numbers.resize(numbers.len().next_multiple_of(ALIGNMENT), 0);
-    numbers
 }
 
 /// The cells that predictions of a lane need, one after the other.
@@ -155,17 +153,19 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Takes the cells that the predictions of all samples need.
-    pub(super) fn new<T: Element>(wanted: &[SampleToMeasure<T>], sections: &mut Sections) -> Self {
+    /// Takes the cells that the predictions of all samples need, each with its groups.
+    pub(super) fn new<'a, T: Element>(
+        wanted: impl Iterator<Item = (&'a SampleToMeasure<T>, &'a Groups)>,
+        sections: &mut Sections,
+    ) -> Self {
         let (mut tiles, mut sums, mut known) = (0, 0, 0);
-        for sample in wanted
-            .iter()
-            .filter(|sample| !sample.predictions.is_empty())
-        {
+        for (sample, groups) in wanted.filter(|(sample, _)| !sample.predictions.is_empty()) {
             tiles = tiles.max(sample.taken.len() as u64);
             for (layout, _) in &sample.predictions {
                 sums = sums.max(coefficients_and_sums(layout)[1]);
-                known = known.max(known_words::<T>(layout));
+                let of_groups = groups.all.iter();
+                let of_groups = of_groups.map(|group| known_words::<T>(layout, &group.tiles));
+                known = of_groups.fold(known, u64::max);
             }
         }
         Self {
@@ -179,12 +179,12 @@ impl Workspace {
     }
 }
 
-/// Words of the rounded anchors of a field. Those of cubes stay as they are.
-fn known_words<T: Element>(layout: &TileLayout) -> u64 {
+/// Words of the rounded anchors of a field with these tiles. Those of cubes stay as they are.
+fn known_words<T: Element>(layout: &TileLayout, tiles: &TileGrid) -> u64 {
     match (layout.shape(), layout.codec.predictor.geometry()) {
         (Shape::Cube, _) | (_, None) => 0,
         (shape, Some(geometry)) => {
-            let coarse = layout.fine.coarse(geometry.spacing(shape));
+            let coarse = tiles.coarse(geometry.spacing(shape));
             coarse.elements() * T::WORDS as u64
         }
     }
@@ -192,7 +192,7 @@ fn known_words<T: Element>(layout: &TileLayout) -> u64 {
 
 /// The cells of what a prediction leaves on the machine: how often symbols occur, and behind that the weights of tiles with
 /// codes; the classes of anchors; the parameters of all candidates, and the coefficients; the records of tiles in bit planes.
-struct Parts {
+pub(super) struct Parts {
     counts: Range<usize>,
     classes: Range<usize>,
     parameters: Range<usize>,
@@ -201,7 +201,7 @@ struct Parts {
 }
 
 /// The parts on the machine.
-struct PartViews {
+pub(super) struct PartViews {
     counts: View<u64>,
     classes: View<u64>,
     parameters: View<u32>,
@@ -209,7 +209,7 @@ struct PartViews {
 }
 
 impl Parts {
-    fn new(layout: &TileLayout, tiles: usize) -> Self {
+    pub(super) fn new(layout: &TileLayout, tiles: usize) -> Self {
         let [coefficients, _] = coefficients_and_sums(layout);
         let parameter_words = match layout.codec.predictor.geometry() {
             None => 0,
@@ -230,7 +230,12 @@ impl Parts {
         }
     }
 
-    fn views(&self, all: View<u64>) -> PartViews {
+    /// How many cells they have.
+    pub(super) const fn cells(&self) -> usize {
+        self.end
+    }
+
+    pub(super) fn views(&self, all: View<u64>) -> PartViews {
         let of = |part: &Range<usize>| all.from(part.start as u64).first(part.len() as u64);
         PartViews {
             counts: of(&self.counts),
@@ -243,8 +248,8 @@ impl Parts {
     /// What is left, from the cells of a prediction.
     fn leavings<T: Element>(
         &self,
-        layout: &TileLayout,
-        way: &Way<T>,
+        (layout, way): (&TileLayout, &Way<T>),
+        order: &[usize],
         cells: &[u64],
     ) -> Result<Leavings<T>, Error> {
         let of = |part: &Range<usize>| cells.get(part.clone()).ok_or(Error::NotChosen);
@@ -267,12 +272,16 @@ impl Parts {
         };
         let records: &[u32] = bytemuck::cast_slice(of(&self.records)?);
         let records = records.chunks_exact(RECORD_WORDS as usize);
+        let mut planes = vec![0; order.len()];
+        for (place, record) in order.iter().zip(records) {
+            planes[*place] = Record::image_bytes(record);
+        }
         Ok(Leavings {
             resolved,
             counts,
             coded: of(&self.counts)?[COUNTERS as usize],
             anchors,
-            planes: records.map(Record::image_bytes).collect(),
+            planes,
         })
     }
 }
@@ -299,10 +308,9 @@ impl<T: Element> Prediction<'_, T> {
     }
 }
 
-/// A lane of a machine that has a field.
+/// A lane of a machine.
 pub(super) struct Lane<'a, T, E> {
     pub(super) executor: &'a E,
-    pub(super) field: View<u32>,
     pub(super) quantizer: &'a Quantizer<T>,
     pub(super) workspace: &'a Workspace,
 }
@@ -315,104 +323,121 @@ struct Call<'a, T, E> {
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
     fn enqueue(&self) -> Result<(), Error> {
+        if let Way::Tuned(tuning) = self.prediction.way {
+            self.tune(tuning)?;
+        }
+        let mut fields = self.prediction.fields.iter();
+        fields.try_for_each(|field| match field.taken.count() {
+            0 => Ok(()),
+            _ => self.predict(field),
+        })
+    }
+
+    /// Predicts the tiles of a field, and counts what that leaves.
+    fn predict(&self, field: &FieldOfTiles) -> Result<(), Error> {
         let Prediction {
             layout,
             way,
-            taken,
+            own,
             given,
             to,
             ..
         } = self.prediction;
         // 1. The codes of the tiles.
-        let parameters = match way {
-            Way::Lorenzo => {
-                self.predict_lorenzo()?;
-                View::empty()
+        let mut parameters = View::empty();
+        match (way, own) {
+            (Way::Given(_), GivenWay::Parameters(range)) => {
+                parameters = part(*given, range).words().first(WORDS as u64);
+                self.interpolate(field, FittedKind::None, parameters)?;
             }
-            Way::Given(_) => {
-                let parameters = given.words().first(WORDS as u64);
-                self.interpolate(FittedKind::None, parameters)?;
-                parameters
+            (Way::Tuned(_), _) => {
+                parameters = to.parameters.first(WORDS as u64);
+                self.interpolate(field, layout.codec.predictor.fitted(), to.parameters)?;
             }
-            Way::Tuned(tuning) => {
-                self.tune(tuning)?;
-                self.interpolate(layout.codec.predictor.fitted(), to.parameters)?;
-                to.parameters.first(WORDS as u64)
-            }
-        };
-        // 2. Their symbols.
+            _ => self.predict_lorenzo(field)?,
+        }
         let (executor, workspace) = (self.lane.executor, self.lane.workspace);
-        let grid = &layout.fine;
+        let blocks = self.blocks(field.taken.count())?;
+        if let Some(holes) = field.holes {
+            let holes = ClearHolesParams {
+                counted: (!parameters.is_empty()).into(),
+                codes: workspace.regions,
+                ..holes
+            };
+            with_shape!(layout.shape(), S => executor.launch::<ClearHoles<T, S>>(blocks, &holes))?;
+        }
+        // 2. Their symbols.
         let order = layout.codec.order(layout.shape());
-        let tiling = Tiling::of_taken(*grid, order, taken.count());
+        let tiling = Tiling::of_taken(field.tiles, order, field.taken.count());
         let statistics = StatisticsParams {
             tiling,
             regions: workspace.regions,
             tiles: workspace.tiles,
             parameters,
             counts: to.counts,
-            counted: Counted::new(0, grid.runs()),
+            counted: Counted::new(0, field.tiles.runs()),
             tiles_a_block: 1,
-            taken: *taken,
+            taken: field.taken,
         };
-        let blocks = self.blocks(taken.count())?;
         with_order!(order, S => executor.launch::<Statistics<S>>(blocks, &statistics))?;
         // 3. Their lengths in bit planes.
         let measure = MeasureParams {
             tiling,
             regions: workspace.regions,
             tiles: workspace.tiles,
-            records: to.records,
+            records: to.records.from(field.first * RECORD_WORDS),
             cells: workspace.cells,
             element_words: T::WORDS as u32,
-            taken: *taken,
+            taken: field.taken,
         };
         executor.launch::<Measure>(blocks, &measure)
     }
 
-    /// Predicts the tiles of each slice, which have launches of their own. The tiles ascend.
-    fn predict_lorenzo(&self) -> Result<(), Error> {
-        let Prediction {
-            sample,
-            layout,
-            taken,
-            ..
-        } = self.prediction;
-        let grid = &layout.fine;
-        let of_slice = (grid.tiles() / grid.slices().max(1)).max(1);
-        let words = grid.slice_lengths().iter().product::<u64>() * T::WORDS as u64;
-        let mut first = 0;
-        for tiles in (sample.taken).chunk_by(|[a, _], [b, _]| a / of_slice == b / of_slice) {
-            let count = tiles.len() as u64;
-            let params = LorenzoParams {
-                field: self.lane.field.from(tiles[0][0] / of_slice * words),
-                strides: strides(grid),
-                codes: self.lane.workspace.regions,
-                first_run: 0,
-                lengths: grid.slice_lengths(),
-                cells: View::empty(),
-                quantizer: self.lane.quantizer.to_bits(),
-                flags: 0,
-                first_tile: self.blocks(first)?,
-                taken: taken.from(first),
-            };
-            let blocks = self.blocks(count)?;
-            with_shape!(layout.shape(), S => self.lane.executor.launch::<LorenzoPredict<T, S>>(blocks, &params))?;
-            first += count;
-        }
-        Ok(())
+    fn predict_lorenzo(&self, field: &FieldOfTiles) -> Result<(), Error> {
+        let params = LorenzoParams {
+            field: field.words,
+            strides: strides(&field.tiles),
+            codes: self.lane.workspace.regions,
+            first_run: 0,
+            lengths: field.tiles.slice_lengths(),
+            cells: View::empty(),
+            quantizer: self.lane.quantizer.to_bits(),
+            flags: 0,
+            first_tile: 0,
+            taken: field.taken,
+            slices: field.tiles.slices(),
+        };
+        let blocks = self.blocks(field.taken.count())?;
+        let executor = self.lane.executor;
+        with_shape!(self.prediction.layout.shape(), S => executor.launch::<LorenzoPredict<T, S>>(blocks, &params))
     }
 
     /// Finds the parameters, and the coefficients if there are any.
     fn tune(&self, tuning: &TuningOnTiles) -> Result<(), Error> {
         let Prediction {
-            layout, given, to, ..
+            layout,
+            fields,
+            given,
+            own,
+            to,
+            ..
         } = self.prediction;
+        let GivenWay::Tuning(of_groups) = own else {
+            return Err(Error::NotChosen);
+        };
         let tiles = layout.fine.tiles();
-        let [fitted, scored] = [&tuning.fitted, &tuning.scored].map(|it| it.len() as u64);
-        let fitted = TAKEN_NUMBERS * fitted;
-        let of_fit = TakenTiles::of(given.first(fitted));
-        let of_scores = TakenTiles::of(given.from(fitted).first(TAKEN_NUMBERS * scored));
+        let samples = |which: usize| -> Vec<TuningSamples> {
+            let of_groups = fields.iter().zip(of_groups);
+            let of_groups = of_groups.filter(|(_, ranges)| !ranges[which].is_empty());
+            let of_group = |(field, ranges): (&FieldOfTiles, &[Range<usize>; 2])| {
+                let taken = TakenTiles::of(part(*given, &ranges[which]));
+                TuningSamples {
+                    part: self.part(field, to.parameters, TakenTiles::all()),
+                    sampled: Sampled::given(taken, tiles),
+                }
+            };
+            of_groups.map(of_group).collect()
+        };
         let workspace = self.lane.workspace;
         let job = TuneJob {
             search: tuning.search,
@@ -420,9 +445,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             error: Some(self.lane.quantizer.error().to_bits64()),
             radius: Some(RADIUS),
             max_radius: RADIUS,
-            part: self.part(to.parameters, TakenTiles::all()),
-            sampled: Sampled::given(of_fit, tiles),
-            scored: Sampled::given(of_scores, tiles),
+            fitted: &samples(0),
+            scored: &samples(1),
             others: Others::default(),
             workspace: workspace.cells,
             cells: workspace.costs,
@@ -432,14 +456,18 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         enqueue_tune::<T, E>(self.lane.executor, &job)
     }
 
-    /// Predicts the tiles with these parameters, and the coefficients behind them if there are any.
-    fn interpolate(&self, fitted: FittedKind, parameters: View<u32>) -> Result<(), Error> {
-        let Prediction {
-            layout, taken, to, ..
-        } = self.prediction;
-        let blocks = self.blocks(taken.count())?;
-        let known = self.lane.workspace.known.first(known_words::<T>(layout));
-        let part = self.part(parameters, *taken);
+    /// Predicts the tiles of a field with these parameters, and the coefficients behind them if there are any.
+    fn interpolate(
+        &self,
+        field: &FieldOfTiles,
+        fitted: FittedKind,
+        parameters: View<u32>,
+    ) -> Result<(), Error> {
+        let Prediction { layout, to, .. } = self.prediction;
+        let blocks = self.blocks(field.taken.count())?;
+        let known = known_words::<T>(layout, &field.tiles);
+        let known = self.lane.workspace.known.first(known);
+        let part = self.part(field, parameters, field.taken);
         let anchors = SampleAnchorsParams {
             part,
             known,
@@ -453,19 +481,18 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         enqueue_predict::<T, E>(self.lane.executor, layout.shape(), fitted, blocks, &params)
     }
 
-    /// The interpolation's parameters for the field.
-    fn part(&self, parameters: View<u32>, taken: TakenTiles) -> InterpParams {
-        let grid = &self.prediction.layout.fine;
+    /// The interpolation's parameters for a field.
+    fn part(&self, field: &FieldOfTiles, parameters: View<u32>, taken: TakenTiles) -> InterpParams {
         InterpParams {
-            field: self.lane.field,
-            strides: strides(grid),
+            field: field.words,
+            strides: strides(&field.tiles),
             anchors: View::empty(),
             codes: self.lane.workspace.regions,
             first_run: 0,
             known: View::empty(),
             parameters,
-            slices: grid.slices(),
-            lengths: grid.slice_lengths(),
+            slices: field.tiles.slices(),
+            lengths: field.tiles.slice_lengths(),
             is_coarse: 0,
             first_tile: 0,
             taken,

@@ -3,20 +3,28 @@
 use crate::choose::weights::TileWeights;
 use crate::error::Error;
 use crate::gpu::block_sizes::ChunksOfShape;
-use crate::gpu::boxes::BoxMemory;
-use crate::gpu::executor::Executor;
-use crate::gpu::leavings::{self, ALIGNMENT, Lane, Prediction, Workspace, aligned};
+use crate::gpu::boxes::{BoxMemory, enqueue_read};
+use crate::gpu::executor::{Executor, blocks_of};
+use crate::gpu::groups::{Group, Groups};
+use crate::gpu::leavings::{
+    self, FieldOfTiles, GivenWay, Lane, Parts, Prediction, Workspace, add, part,
+};
 use crate::gpu::tiles::workspace::Sections;
 use crate::gpu::weights::Weights;
 use crate::sampled_field::{
-    SampleKernels, SampleMeasures, SampleToMeasure, SampledField, Sizes, TilesToWeigh,
+    Holes, SampleKernels, SampleMeasures, SampleToMeasure, SampledField, Sizes, TilesToWeigh,
 };
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
+use ferrosz_gpu_kernels::choice::clear_holes::ClearHolesParams;
+use ferrosz_gpu_kernels::choice::fill_tiles::{FillTiles, FillTilesParams};
+use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
+use ferrosz_gpu_kernels::primitives::read_boxes::BOX_NUMBERS;
 use ferrosz_simt::View;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Lanes of a machine that predict at the same time: the kernels of a sample have too few blocks to fill a GPU.
 const LANES: usize = 4;
@@ -61,9 +69,10 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
         quantizer: &Quantizer<T>,
     ) -> Result<Vec<SampleMeasures<T>>, Error> {
         // 1. Memory: what the host gives, what it gets, and what kernels need.
-        let plans: Vec<Plan<'_, T>> = wanted.iter().map(Plan::new).collect();
-        let of_plans: Vec<Vec<u64>> = plans.iter().map(Plan::given).collect();
-        let given = of_plans.concat();
+        let mut given = Vec::new();
+        let plans: Vec<Plan<'_, T>> = (wanted.iter())
+            .map(|sample| Plan::new(sample, &mut given))
+            .collect();
         let result_cells: usize = plans.iter().map(Plan::result_cells).sum();
         let predictions: usize = wanted.iter().map(|sample| sample.predictions.len()).sum();
         let lanes = predictions.clamp(1, LANES);
@@ -71,23 +80,32 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
             let mut sections = Sections::of(all);
             let given = sections.cells(given.len() as u64);
             let results = sections.cells(result_cells as u64);
-            let workspaces: Vec<_> = (0..lanes)
-                .map(|_| Workspace::new(wanted, &mut sections))
+            let copies: Vec<_> = (plans.iter())
+                .map(|plan| plan.copies(&mut sections))
                 .collect();
-            (given, results, workspaces, sections.end())
+            let workspaces: Vec<_> = (0..lanes)
+                .map(|_| {
+                    let plans = plans.iter().map(|plan| (plan.sample, &plan.groups));
+                    Workspace::new(plans, &mut sections)
+                })
+                .collect();
+            (given, results, copies, workspaces, sections.end())
         };
         let (.., cells) = divide(View::empty());
         let all = self.memory.memory(self.executor, 8 * cells)?.pairs();
-        let (to_machine, results, workspaces, _) = divide(all);
+        let (to_machine, results, copies, workspaces, _) = divide(all);
         self.executor
             .upload(bytemuck::cast_slice(&given), to_machine.words())?;
         self.executor.clear(results)?;
         // 2. The kernels. What takes long begins first.
-        let (mut rest, mut to) = (to_machine, results);
-        let mut tasks = Vec::new();
-        for (plan, given) in plans.iter().zip(&of_plans) {
-            tasks.extend(plan.tasks(rest, to));
-            rest = rest.from(given.len() as u64);
+        let mut fields = Vec::new();
+        for (plan, copies) in plans.iter().zip(&copies) {
+            plan.enqueue_copies(self.executor, self.field, to_machine, copies)?;
+            fields.push(plan.fields(self.field, to_machine, copies));
+        }
+        let (mut tasks, mut to) = (Vec::new(), results);
+        for (plan, fields) in plans.iter().zip(&fields) {
+            tasks.extend(plan.tasks(fields, to_machine, to));
             to = to.from(plan.result_cells() as u64);
         }
         let of_lanes = in_lanes(tasks, lanes);
@@ -95,7 +113,6 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
             let mut own = of_lanes[lane].iter();
             let lane = Lane {
                 executor,
-                field: self.field,
                 quantizer,
                 workspace: &workspaces[lane],
             };
@@ -131,61 +148,189 @@ fn in_lanes<T: Element>(mut tasks: Vec<Task<'_, T>>, lanes: usize) -> Vec<Vec<Ta
 /// The work on a sample.
 struct Plan<'a, T> {
     sample: &'a SampleToMeasure<T>,
-    /// The chunks of the tiles that are sized, for each shape of blocks.
-    blocks: Vec<ChunksOfShape>,
+    groups: Groups,
+    /// For each group what is copied, in what the host gives; nothing without copies.
+    boxes: Vec<Range<usize>>,
+    /// The chunks of the tiles that are sized, for each group and shape of blocks.
+    sized: Vec<SizedGroup>,
+    /// For each group the tiles that are predicted, in what the host gives, and the place of its first one among all.
+    taken: Vec<(Range<usize>, usize)>,
+    /// The place of each of these tiles among those of the sample.
+    order: Vec<usize>,
+    /// What the host gives for each prediction.
+    ways: Vec<GivenWay>,
+}
+
+/// Tiles of a group that are sized in blocks of a shape.
+struct SizedGroup {
+    group: usize,
+    chunks: ChunksOfShape,
+    /// The places of the tiles among those of the sample that are sized.
+    tiles: Vec<usize>,
+    /// The list of the chunks, in what the host gives.
+    list: Range<usize>,
 }
 
 impl<'a, T: Element> Plan<'a, T> {
-    fn new(sample: &'a SampleToMeasure<T>) -> Self {
-        let place = |number: &u64| {
-            let tile = sample.tiles.tile(*number);
-            ChunkBox {
-                origin: tile.origin,
-                extents: tile.extents(sample.tiles.shape()),
-            }
+    /// Adds what the host gives to `given`.
+    fn new(sample: &'a SampleToMeasure<T>, given: &mut Vec<u64>) -> Self {
+        let groups = Groups::new(sample);
+        let of_copies = |group: &Group| {
+            let copies = group.copies.as_ref();
+            copies.map_or_else(Vec::new, |copies| copies.list(&sample.grid))
         };
-        let tiles: Vec<ChunkBox> = sample.sized.iter().map(place).collect();
-        let shapes = sample.shapes.iter().filter(|_| !tiles.is_empty());
-        let of_shape = |shape: &_| ChunksOfShape::new(*shape, &tiles);
+        let boxes = groups.all.iter();
+        let boxes = boxes.map(|group| add(given, &of_copies(group))).collect();
+        let numbered = |numbers: &mut dyn Iterator<Item = u64>| {
+            let numbered = numbers.zip(0..).map(|(number, place)| [number, place]);
+            groups.divided(numbered)
+        };
+        let mut sized = Vec::new();
+        let divided = numbered(&mut sample.sized.iter().copied());
+        for (group, tiles) in divided.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
+            let place = |[number, _]: &[u64; 2]| groups.all[group].place(*number);
+            let places: Vec<ChunkBox> = tiles.iter().map(place).collect();
+            for shape in &sample.shapes {
+                let chunks = ChunksOfShape::new(*shape, &places);
+                sized.push(SizedGroup {
+                    group,
+                    list: add(given, chunks.list()),
+                    chunks,
+                    tiles: tiles.iter().map(|[_, place]| *place as usize).collect(),
+                });
+            }
+        }
+        let (mut taken, mut order) = (Vec::new(), Vec::new());
+        if !sample.predictions.is_empty() {
+            let numbers = sample.taken.iter().map(|[number, _]| *number);
+            for mut tiles in numbered(&mut numbers.into_iter()) {
+                let first = order.len();
+                order.extend(tiles.iter().map(|[_, place]| *place as usize));
+                for [_, weight] in &mut tiles {
+                    *weight = sample.taken[*weight as usize][1];
+                }
+                taken.push((add(given, tiles.as_flattened()), first));
+            }
+        }
+        let ways = sample.predictions.iter();
+        let ways = ways
+            .map(|(_, way)| GivenWay::add(way, &groups, given))
+            .collect();
         Self {
             sample,
-            blocks: shapes.map(of_shape).collect(),
+            groups,
+            boxes,
+            sized,
+            taken,
+            order,
+            ways,
         }
-    }
-
-    /// What the host gives: the chunks of each shape, and what [predictions](leavings::given) need.
-    fn given(&self) -> Vec<u64> {
-        let mut all: Vec<u64> = (self.blocks.iter())
-            .flat_map(|chunks| aligned(chunks.list()))
-            .collect();
-        if !self.sample.predictions.is_empty() {
-            all.extend(leavings::given(self.sample));
-        }
-        all
     }
 
     /// The cells of what the kernels find: the sizes of the chunks, and what [predictions leave](leavings::result_cells).
     fn result_cells(&self) -> usize {
-        let of_blocks: usize = self.blocks.iter().map(ChunksOfShape::cells).sum();
+        let of_blocks: usize = self.sized.iter().map(|sized| sized.chunks.cells()).sum();
         of_blocks + leavings::result_cells(self.sample)
     }
 
-    /// Its tasks on the machine, which has what the host [gives](Plan::given), and whose results are clear.
-    fn tasks(&self, mut given: View<u64>, mut results: View<u64>) -> Vec<Task<'_, T>> {
+    /// The words of the copies of each group, with holes and with values in place of them; nothing without copies.
+    fn copies(&self, sections: &mut Sections) -> Vec<[View<u32>; 2]> {
+        let words = |group: &Group| match &group.copies {
+            Some(copies) => copies.words(T::WORDS as u64, sections),
+            None => [View::empty(); 2],
+        };
+        self.groups.all.iter().map(words).collect()
+    }
+
+    /// Enqueues what fills the copies.
+    fn enqueue_copies<E: Executor>(
+        &self,
+        executor: &E,
+        field: View<u32>,
+        given: View<u64>,
+        copies: &[[View<u32>; 2]],
+    ) -> Result<(), Error> {
+        let of_groups = self.boxes.iter().zip(copies);
+        for (boxes, [tiles, filled]) in of_groups.filter(|(boxes, _)| !boxes.is_empty()) {
+            let list = part(given, boxes);
+            let count = (boxes.len() / BOX_NUMBERS) as u64;
+            enqueue_read::<T, E>(executor, field, &self.sample.grid, (list, count), *tiles)?;
+            let params = FillTilesParams {
+                tiles: *tiles,
+                boxes: list,
+                zeros: (self.sample.holes == Holes::WithZeros).into(),
+                filled: *filled,
+            };
+            let blocks = blocks_of::<T>(count, self.sample.grid.elements())?;
+            executor.launch::<FillTiles<T>>(blocks, &params)?;
+        }
+        Ok(())
+    }
+
+    /// The fields of the groups, with the tiles that are predicted.
+    fn fields(
+        &self,
+        field: View<u32>,
+        given: View<u64>,
+        copies: &[[View<u32>; 2]],
+    ) -> Vec<FieldOfTiles> {
+        let of_group = |(at, (group, [tiles, filled])): (usize, (&Group, &[View<u32>; 2]))| {
+            let (taken, first) = self.taken.get(at).cloned().unwrap_or_default();
+            let taken = TakenTiles::of(part(given, &taken));
+            let holes = group.copies.as_ref().map(|copies| {
+                let [_, height, width] = copies.extents.map(|extent| extent as u32);
+                ClearHolesParams {
+                    tiles: *tiles,
+                    taken,
+                    of_slice: [group.tiles_of_slice(), copies.elements()],
+                    steps: [width, height * width],
+                    own: copies.own,
+                    zeros: (self.sample.holes == Holes::WithZeros).into(),
+                    counted: 0,
+                    codes: View::empty(),
+                }
+            });
+            FieldOfTiles {
+                words: if holes.is_some() { *filled } else { field },
+                tiles: group.tiles,
+                taken,
+                first: first as u64,
+                holes,
+            }
+        };
+        let groups = self.groups.all.iter().zip(copies).enumerate();
+        groups.map(of_group).collect()
+    }
+
+    /// Its tasks on the machine, which has what the host has given, and whose results are clear.
+    fn tasks<'s>(
+        &'s self,
+        fields: &'s [FieldOfTiles],
+        given: View<u64>,
+        mut results: View<u64>,
+    ) -> Vec<Task<'s, T>> {
         let mut tasks = Vec::new();
-        for chunks in &self.blocks {
+        for sized in &self.sized {
             tasks.push(Task::Sizes {
-                grid: &self.sample.grid,
-                chunks,
-                list: given,
+                field: fields[sized.group].words,
+                grid: &self.groups.all[sized.group].grid,
+                chunks: &sized.chunks,
+                list: part(given, &sized.list),
                 bytes: results.words(),
             });
-            given = given.from(chunks.list().len().next_multiple_of(ALIGNMENT) as u64);
-            results = results.from(chunks.cells() as u64);
+            results = results.from(sized.chunks.cells() as u64);
         }
-        if !self.sample.predictions.is_empty() {
-            let predictions = leavings::predictions(self.sample, given, results);
-            tasks.extend(predictions.into_iter().map(Task::Prediction));
+        for ((layout, way), own) in self.sample.predictions.iter().zip(&self.ways) {
+            let parts = Parts::new(layout, self.sample.taken.len());
+            tasks.push(Task::Prediction(Prediction {
+                layout,
+                way,
+                fields,
+                given,
+                own,
+                to: parts.views(results),
+            }));
+            results = results.from(parts.cells() as u64);
         }
         tasks
     }
@@ -193,12 +338,15 @@ impl<'a, T: Element> Plan<'a, T> {
     /// What the kernels have found, from their cells.
     fn measures(&self, mut cells: &[u64]) -> Result<SampleMeasures<T>, Error> {
         let mut sizes = vec![Sizes::new(); self.sample.sized.len()];
-        for chunks in &self.blocks {
-            let (own, behind) = cells.split_at(chunks.cells());
+        for sized in &self.sized {
+            let (own, behind) = cells.split_at(sized.chunks.cells());
             cells = behind;
-            chunks.add_sizes(bytemuck::cast_slice(own), &mut sizes);
+            let found = sized.chunks.sizes(bytemuck::cast_slice(own));
+            for (place, found) in sized.tiles.iter().zip(found) {
+                sizes[*place].extend(found);
+            }
         }
-        let leavings = leavings::of_cells(self.sample, cells)?;
+        let leavings = leavings::of_cells(self.sample, &self.order, cells)?;
         Ok(SampleMeasures { sizes, leavings })
     }
 }
@@ -207,6 +355,7 @@ impl<'a, T: Element> Plan<'a, T> {
 enum Task<'a, T> {
     /// Sizes in blocks of a shape.
     Sizes {
+        field: View<u32>,
         grid: &'a Grid,
         chunks: &'a ChunksOfShape,
         list: View<u64>,
@@ -227,14 +376,12 @@ impl<T: Element> Task<'_, T> {
     fn enqueue<E: Executor>(&self, lane: &Lane<'_, T, E>) -> Result<(), Error> {
         match self {
             Task::Sizes {
+                field,
                 grid,
                 chunks,
                 list,
                 bytes,
-            } => {
-                let on_grid = (lane.field, *grid);
-                chunks.enqueue(lane.executor, on_grid, lane.quantizer, *list, *bytes)
-            }
+            } => chunks.enqueue(lane.executor, (*field, grid), lane.quantizer, *list, *bytes),
             Task::Prediction(prediction) => prediction.enqueue(lane),
         }
     }
@@ -262,12 +409,17 @@ mod tests {
         grid: Grid,
         tiles: TileGrid,
         quantizer: Quantizer<T>,
+        holes: Holes,
         field: Vec<T>,
     }
 
+    const ALL_HOLES: [Holes; 3] = [Holes::None, Holes::Missing, Holes::WithZeros];
+
     impl<T: Element> Case<T> {
-        /// A field with four axes has slices. Some values have no code; some are holes.
-        fn new(lengths: &[u64], shape: Shape, error: f64, has_holes: bool) -> Self {
+        /// A field with four axes has slices. Some values have no code; some are holes: single ones, rows, and the beginning of
+        /// tiles.
+        fn new(lengths: &[u64], shape: Shape, error: f64, holes: Holes) -> Self {
+            let has_holes = holes != Holes::None;
             let extents = Extents::new(lengths).unwrap();
             let axes = (lengths.len() == 4).then(|| "s,z,y,x".parse::<Axes>().unwrap());
             let extents = axes.map_or(extents, |axes| axes.coded_extents(&extents).unwrap());
@@ -275,6 +427,8 @@ mod tests {
             let row = lengths[lengths.len() - 1];
             let value = |i: u64| match i % 5003 {
                 0..=16 if has_holes => f64::NAN,
+                _ if has_holes && i % 16_384 < 700 => f64::NAN,
+                300..=900 if holes == Holes::WithZeros => 0.0,
                 17 => f64::INFINITY,
                 18 => 1e30,
                 19 => f64::NAN,
@@ -290,6 +444,7 @@ mod tests {
                 grid,
                 tiles: TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths()),
                 quantizer: bound.resolve(&Extremes::default()).with_holes(has_holes),
+                holes,
                 field: (0..grid.elements())
                     .map(|i| T::from_f64(value(i)))
                     .collect(),
@@ -316,6 +471,7 @@ mod tests {
         fn check_weights(&self) {
             let row = Grid::new(Shape::Plane, &self.extents).lengths()[2];
             let of = |numbers: Vec<u64>| TilesToWeigh {
+                zeros_are_holes: self.holes == Holes::WithZeros,
                 tiles: self.tiles,
                 row,
                 numbers,
@@ -341,6 +497,7 @@ mod tests {
             let sized: Vec<u64> = (0..self.tiles.tiles()).filter(can_be_sized).collect();
             assert!(4 * sized.len() as u64 >= self.tiles.tiles());
             SampleToMeasure {
+                holes: self.holes,
                 grid: self.grid,
                 tiles: self.tiles,
                 sized,
@@ -412,13 +569,16 @@ mod tests {
 
     #[test]
     fn tiles_weigh_as_much_as_on_the_cpu() {
-        for error in [0.0, 0.7] {
-            Case::<f32>::new(&[40_003], Shape::Line, error, false).check_weights();
-            Case::<f64>::new(&[9, 47, 101], Shape::Line, error, true).check_weights();
-            Case::<f64>::new(&[300, 130], Shape::Plane, error, false).check_weights();
-            Case::<f32>::new(&[3, 257, 63], Shape::Plane, error, true).check_weights();
-            Case::<f64>::new(&[33, 20, 68], Shape::Cube, error, true).check_weights();
-            Case::<f32>::new(&[2, 16, 16, 129], Shape::Cube, error, false).check_weights();
+        for (error, holes) in [0.0, 0.7]
+            .into_iter()
+            .flat_map(|error| ALL_HOLES.map(|it| (error, it)))
+        {
+            Case::<f32>::new(&[40_003], Shape::Line, error, holes).check_weights();
+            Case::<f64>::new(&[9, 47, 101], Shape::Line, error, holes).check_weights();
+            Case::<f64>::new(&[300, 130], Shape::Plane, error, holes).check_weights();
+            Case::<f32>::new(&[3, 257, 63], Shape::Plane, error, holes).check_weights();
+            Case::<f64>::new(&[33, 20, 68], Shape::Cube, error, holes).check_weights();
+            Case::<f32>::new(&[2, 16, 16, 129], Shape::Cube, error, holes).check_weights();
         }
     }
 
@@ -428,8 +588,8 @@ mod tests {
         let check = |lengths: &[u64], sampled, shapes: &[Shape]| {
             for (dtype, error) in [(0, 0.0), (0, 0.7), (1, 1e-3)] {
                 let dtype = ferrosz_codec::Dtype::ALL[dtype];
-                with_element!(dtype, E => {
-                    let case = Case::<E>::new(lengths, sampled, error, false);
+                with_element!(dtype, E => for holes in ALL_HOLES {
+                    let case = Case::<E>::new(lengths, sampled, error, holes);
                     case.check_measures(&[case.to_size(shapes)]);
                 });
             }
@@ -446,17 +606,19 @@ mod tests {
     #[test]
     fn predictions_leave_what_those_of_the_cpu_do() {
         fn check<T: Element>(lengths: &[u64], shape: Shape, error: f64) {
-            let case = Case::<T>::new(lengths, shape, error, false);
-            let all = case.to_predict();
-            let lorenzo = SampleToMeasure {
-                predictions: all.predictions[..1].to_vec(),
-                ..case.to_size(&[shape])
-            };
-            let lorenzo = SampleToMeasure {
-                taken: all.taken.clone(),
-                ..lorenzo
-            };
-            case.check_measures(&[lorenzo, all]);
+            for holes in ALL_HOLES {
+                let case = Case::<T>::new(lengths, shape, error, holes);
+                let all = case.to_predict();
+                let lorenzo = SampleToMeasure {
+                    predictions: all.predictions[..1].to_vec(),
+                    ..case.to_size(&[shape])
+                };
+                let lorenzo = SampleToMeasure {
+                    taken: all.taken.clone(),
+                    ..lorenzo
+                };
+                case.check_measures(&[lorenzo, all]);
+            }
         }
         check::<f32>(&[50_003], Shape::Line, 0.02);
         check::<f64>(&[70, 530], Shape::Plane, 1e-3);

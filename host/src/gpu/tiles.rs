@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{CompressJob, DecompressJob, cells_to_clear};
 use crate::gpu::tiles::slab::{Others, TileSlab};
-use crate::gpu::tiles::tuning::{TuneJob, enqueue_tune};
+use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -151,6 +151,7 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
             flags,
             first_tile: 0,
             taken: TakenTiles::all(),
+            slices: 1,
         }
     }
 
@@ -357,16 +358,19 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         others: Others<'_>,
     ) -> Result<(), Error> {
         let workspace = &self.workspace;
+        let samples = [TuningSamples {
+            part: *fine,
+            sampled: self.slab.sampled(),
+        }];
         let tune = TuneJob {
             search: self.slab.search(tuning),
-            sampled: self.slab.sampled(),
-            scored: self.slab.sampled(),
+            fitted: &samples,
+            scored: &samples,
             others,
             bound: job.bound,
             error: (!job.is_resolved_on_machine()).then_some(error),
             radius: Some(RADIUS),
             max_radius: RADIUS,
-            part: *fine,
             workspace: workspace.cells,
             cells: workspace.costs,
             parameters: workspace.parameters,

@@ -43,6 +43,7 @@ impl<'a> Weights<'a> {
         for TilesToWeigh {
             tiles,
             row,
+            zeros_are_holes,
             numbers,
         } in wanted.iter().filter(|tiles| !tiles.numbers.is_empty())
         {
@@ -56,6 +57,7 @@ impl<'a> Weights<'a> {
                 error: error.map_or(Given::in_cells(), |error| Given::known([error.to_bits64()])),
                 cells,
                 bits: found,
+                zeros: (*zeros_are_holes).into(),
             };
             let blocks = blocks_of::<T>(numbers.len() as u64, tiles.elements())?;
             executor.launch::<WeighTiles<T>>(blocks, &params)?;

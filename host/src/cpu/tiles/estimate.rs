@@ -32,7 +32,7 @@ use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::error::Error;
 use crate::parallel;
-use crate::sampled_field::{AnchorClasses, TuningOnTiles, Way};
+use crate::sampled_field::{AnchorClasses, Holes, TuningOnTiles, Way};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
@@ -43,7 +43,7 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_codec::tile::code::{TileCodes, is_counted_hole};
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
 use ferrosz_codec::{Element, Shape};
 use std::collections::HashMap;
@@ -67,11 +67,6 @@ const SPLINES_ONE_OF: usize = 4;
 
 /// The candidates of a tuning with coefficients are scored on one of this many of these tiles.
 const SCORED_ONE_OF: usize = 2;
-
-/// Of so many holes in the sample of interpolation, the codes of one are counted: the values in place of holes are smoother
-/// in a stream. With none of them, streams of `stencil` of four masked fields were 3 to 16 % longer than predicted, with all
-/// of them up to 23 % shorter. Lorenzo's prediction needs next to no bytes for holes.
-const COUNTED_HOLES: usize = 4;
 
 /// The tiles that are weighed for a sample of the elements of about `wanted` whole ones, if most of them have codes.
 pub(crate) fn weighed_of(grid: &TileGrid, wanted: u64) -> Vec<u64> {
@@ -105,8 +100,9 @@ pub(crate) struct TileSample<T> {
     yardstick: u128,
     /// The tiles that stencils are fitted to. Without them there are only splines.
     tuning: Vec<SampleTile<T>>,
-    /// Whether the machine that has the field predicts the tiles.
+    /// Whether the machine that has the field predicts the tiles, and the holes that they may have there.
     has_kernels: bool,
+    holes: Holes,
     predicted: HashMap<TilePredictor, Predicted<T>>,
 }
 
@@ -168,6 +164,7 @@ impl<T: Element> TileSample<T> {
             yardstick: yardstick / u128::from(of_tiles.max(1)) + 1,
             tuning: Vec::new(),
             has_kernels: sampler.has_kernels(),
+            holes: sampler.holes(),
             predicted: HashMap::new(),
         })
     }
@@ -403,12 +400,11 @@ impl<T: Element> Predicted<T> {
     }
 }
 
-/// Sets the codes of holes to 0: of all of them, or with `are_counted` of all but one of [`COUNTED_HOLES`].
+/// Sets the codes of holes to 0: of all of them, or with `are_counted` of those that [do not count](is_counted_hole).
 fn clear_holes<T>(sample: &[SampleTile<T>], codes: &mut [TileCodes], are_counted: bool) {
-    let is_counted = |number: usize| are_counted && number % COUNTED_HOLES == COUNTED_HOLES - 1;
     for (codes, tile) in codes.iter_mut().zip(sample) {
-        for (_, hole) in (tile.holes.iter().enumerate()).filter(|(number, _)| !is_counted(*number))
-        {
+        let is_cleared = |hole: &&u32| !(are_counted && is_counted_hole(**hole));
+        for hole in tile.holes.iter().filter(is_cleared) {
             codes[*hole as usize] = 0;
         }
     }

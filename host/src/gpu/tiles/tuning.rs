@@ -35,12 +35,10 @@ pub struct TuneJob<'a> {
     pub radius: Option<u32>,
     /// The largest radius.
     pub max_radius: u32,
-    /// The part of the field that the machine has.
-    pub part: InterpParams,
-    /// The tiles of the part, among those of the field: the samples that coefficients are fitted to ...
-    pub sampled: Sampled,
+    /// The samples that coefficients are fitted to ...
+    pub fitted: &'a [TuningSamples],
     /// ... and those that candidates are scored on.
-    pub scored: Sampled,
+    pub scored: &'a [TuningSamples],
     /// The machines that have the rest of the field.
     pub others: Others<'a>,
     /// The cells of all kernels.
@@ -51,6 +49,15 @@ pub struct TuneJob<'a> {
     pub parameters: View<u32>,
     /// The cells of the sums of a fit; nothing without coefficients.
     pub sums: View<u64>,
+}
+
+/// Samples in memory of the machine.
+#[derive(Clone, Copy)]
+pub struct TuningSamples {
+    /// A part of the field, or a field that has copies of tiles.
+    pub part: InterpParams,
+    /// The samples among its tiles.
+    pub sampled: Sampled,
 }
 
 /// Asks for the parameters of a field. Nothing is allocated, and nothing waits, except for other machines.
@@ -74,15 +81,8 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) ->
         cells: job.cells,
         parameters: job.parameters,
     };
-    let candidates = ScoresParams {
-        part: job.part,
-        sampled: job.scored,
-        parameters: job.parameters.from(WORDS as u64),
-        cells: job.cells,
-        classes: View::empty(),
-    };
     executor.launch::<Prepare<T>>(1, &params)?;
-    match job.fitted() {
+    match job.kind() {
         FittedKind::None => {}
         FittedKind::Stencils => fit_stencils::<T, E>(executor, job)?,
         FittedKind::Slices => fit_slices::<T, E>(executor, job)?,
@@ -91,20 +91,17 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) ->
         params.rounds += 1;
         let count = job.search.candidates(round);
         if count > 0 {
-            score::<T, E>(executor, job, count, candidates)?;
+            let parameters = job.parameters.from(WORDS as u64);
+            score::<T, E>(executor, job, count, parameters, View::empty())?;
             job.others.sum(executor, job.cells.first(SCORE_CELLS))?;
             executor.launch::<Prepare<T>>(1, &params)?;
         }
     }
     if job.radius.is_none() {
         params.rounds += 1;
-        let decided = ScoresParams {
-            parameters: job.parameters,
-            classes: job.cells.from(CLASS_CELLS),
-            ..candidates
-        };
-        score::<T, E>(executor, job, 1, decided)?;
-        job.others.sum(executor, decided.classes)?;
+        let classes = job.cells.from(CLASS_CELLS);
+        score::<T, E>(executor, job, 1, job.parameters, classes)?;
+        job.others.sum(executor, classes)?;
         executor.launch::<Prepare<T>>(1, &params)?;
     }
     Ok(())
@@ -114,11 +111,22 @@ fn score<T: Element, E: Executor>(
     executor: &E,
     job: &TuneJob<'_>,
     candidates: u32,
-    params: ScoresParams,
+    parameters: View<u32>,
+    classes: View<u64>,
 ) -> Result<(), Error> {
-    match candidates * job.samples(&job.scored) {
-        0 => Ok(()),
-        blocks => match job.fitted() {
+    for TuningSamples { part, sampled } in job.scored {
+        let blocks = candidates * job.samples(sampled);
+        if blocks == 0 {
+            continue;
+        }
+        let params = ScoresParams {
+            part: *part,
+            sampled: *sampled,
+            parameters,
+            cells: job.cells,
+            classes,
+        };
+        match job.kind() {
             FittedKind::None => {
                 with_shape!(job.search.shape, S => executor.launch::<Scores<T, S>>(blocks, &params))
             }
@@ -126,29 +134,35 @@ fn score<T: Element, E: Executor>(
                 executor.launch::<Scores<T, S, Stencils>>(blocks, &params)
             }),
             FittedKind::Slices => executor.launch::<Scores<T, Cube, Slices>>(blocks, &params),
-        },
+        }?;
     }
+    Ok(())
 }
 
 /// Fits stencils to the samples, as the first round's candidates are ready.
 fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     executor.clear(job.sums)?;
-    let (sums, fit) = (job.sums_params(), job.fit_params());
     with_shape!(job.search.shape, S => {
-        executor.launch::<Sums<T, S>>(SHARES * job.samples(&job.sampled), &sums)?;
+        for samples in job.fitted {
+            let blocks = SHARES * job.samples(&samples.sampled);
+            executor.launch::<Sums<T, S>>(blocks, &job.sums_params(samples))?;
+        }
         job.others.sum(executor, job.sums)?;
-        executor.launch::<Fit<S>>(1, &fit)
+        executor.launch::<Fit<S>>(1, &job.fit_params())
     })
 }
 
 /// As [`fit_stencils`], for slices. At first samples are predicted with the coefficients of splines, which follow from sums of 0.
 fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
-    let (sums, fit) = (job.sums_params(), job.fit_params());
+    let fit = job.fit_params();
     executor.clear(job.sums)?;
     executor.launch::<SliceFit>(1, &fit)?;
     for _ in 0..ROUNDS {
         executor.clear(job.sums)?;
-        executor.launch::<SliceSums<T>>(SHARES * job.samples(&job.sampled), &sums)?;
+        for samples in job.fitted {
+            let blocks = SHARES * job.samples(&samples.sampled);
+            executor.launch::<SliceSums<T>>(blocks, &job.sums_params(samples))?;
+        }
         job.others.sum(executor, job.sums)?;
         executor.launch::<SliceFit>(1, &fit)?;
     }
@@ -156,15 +170,15 @@ fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Resul
 }
 
 impl TuneJob<'_> {
-    fn fitted(&self) -> FittedKind {
+    fn kind(&self) -> FittedKind {
         self.search.tuning.fitted()
     }
 
-    fn sums_params(&self) -> SumsParams {
+    fn sums_params(&self, samples: &TuningSamples) -> SumsParams {
         let candidate = candidate_words(self.search.number_before_fit());
         SumsParams {
-            part: self.part,
-            sampled: self.sampled,
+            part: samples.part,
+            sampled: samples.sampled,
             parameters: self.parameters.from(candidate),
             sums: self.sums,
         }

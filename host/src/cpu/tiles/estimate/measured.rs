@@ -29,6 +29,7 @@ impl<T: Element> TileSample<T> {
         let wanted = SampleToMeasure {
             grid: *grid,
             tiles: self.grid,
+            holes: self.holes,
             sized: (self.tiles.iter().filter(is_unsized))
                 .map(|tile| tile.number)
                 .collect(),

@@ -2,11 +2,13 @@
 
 use crate::choose::weights::TileWeights;
 use crate::cpu::code::fixed_length::IMAGE_BYTES;
-use crate::cpu::tiles::estimate::TileSample;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::sampler::Sampler;
 use crate::cpu::tiles::estimate::weigh::Clusters;
-use crate::sampled_field::{Leavings, SampleMeasures, SampleToMeasure, Sizes, TilesToWeigh, Way};
+use crate::cpu::tiles::estimate::{TileSample, fill_holes};
+use crate::sampled_field::{
+    Holes, Leavings, SampleMeasures, SampleToMeasure, Sizes, TilesToWeigh, Way,
+};
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::tiles::TileLayout;
@@ -16,10 +18,10 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
 use std::collections::HashMap;
 
-/// Tiles of a field of this division, with their elements.
+/// Tiles of a field of this division, with their elements; zeros may be holes.
 fn tiles_of<T: Element>(
-    grid: &Grid,
-    tiles: &TileGrid,
+    (grid, tiles): (&Grid, &TileGrid),
+    are_holes: bool,
     numbers: impl Iterator<Item = u64>,
     quantizer: &Quantizer<T>,
     field: &[T],
@@ -33,7 +35,7 @@ fn tiles_of<T: Element>(
         tiles,
         row: 1,
         quantizer,
-        are_holes: false,
+        are_holes,
         block_shapes: &[],
         weights: &mut TileWeights::default(),
         field: &mut read,
@@ -53,21 +55,26 @@ pub(crate) fn bits_on_cpu<T: Element>(
     field: &[T],
 ) -> Vec<u64> {
     let numbers = wanted.numbers.iter().copied();
-    let tiles = tiles_of(grid, &wanted.tiles, numbers, quantizer, field);
+    let of = (grid, &wanted.tiles);
+    let tiles = tiles_of(of, wanted.zeros_are_holes, numbers, quantizer, field);
     let steps = steps_of(quantizer.error());
     let bits = |tile: &SampleTile<T>| tile.difference_bits(&wanted.tiles, wanted.row, steps);
     tiles.iter().map(bits).collect()
 }
 
-/// The measures of tiles of a field without holes.
+/// The measures of tiles of a field.
 pub(crate) fn measures_on_cpu<T: Element>(
     wanted: &SampleToMeasure<T>,
     quantizer: &Quantizer<T>,
     field: &[T],
 ) -> SampleMeasures<T> {
     let SampleToMeasure { grid, tiles, .. } = wanted;
-    let read =
-        |numbers: &mut dyn Iterator<Item = u64>| tiles_of(grid, tiles, numbers, quantizer, field);
+    let are_holes = wanted.holes == Holes::WithZeros;
+    let read = |numbers: &mut dyn Iterator<Item = u64>| {
+        let mut all = tiles_of((grid, tiles), are_holes, numbers, quantizer, field);
+        fill_holes(&mut all, tiles.shape(), quantizer);
+        all
+    };
     let mut image = vec![0; IMAGE_BYTES];
     let mut sizes = |tile: &SampleTile<T>| {
         let mut sizes = Sizes::new();
@@ -96,6 +103,7 @@ pub(crate) fn measures_on_cpu<T: Element>(
         yardstick: 1,
         tuning: read(&mut (0..tiles.tiles())),
         has_kernels: false,
+        holes: wanted.holes,
         predicted: HashMap::new(),
     };
     let of_prediction = |(layout, way): &(TileLayout, Way<T>)| {

@@ -5,7 +5,7 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::weigh::Weighed;
 use crate::error::Error;
 use crate::parallel;
-use crate::sampled_field::{SampledField, TilesToWeigh};
+use crate::sampled_field::{Holes, SampledField, TilesToWeigh};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
@@ -59,13 +59,14 @@ impl<T: Element> Sampler<'_, T> {
 
     /// The bits of tiles that kernels weigh, if there are kernels.
     fn known_weights(&mut self, numbers: &[u64]) -> Result<Option<Vec<u64>>, Error> {
-        let Some(kernels) = self.field.kernels().filter(|_| !self.are_holes) else {
+        let Some(kernels) = self.field.kernels() else {
             return Ok(None);
         };
         let new = |number: &&u64| self.weights.get(**number).is_none();
         let wanted = TilesToWeigh {
             tiles: *self.tiles,
             row: self.row,
+            zeros_are_holes: self.are_holes,
             numbers: numbers.iter().filter(new).copied().collect(),
         };
         if !wanted.numbers.is_empty() {
@@ -76,10 +77,18 @@ impl<T: Element> Sampler<'_, T> {
         Ok(bits.collect())
     }
 
-    /// Whether tiles are predicted where the field is, so that their elements are not needed for that. Values in place of holes
-    /// are only found here.
+    /// Whether tiles are predicted where the field is, so that their elements are not needed for that.
     pub(super) fn has_kernels(&mut self) -> bool {
-        !self.quantizer.has_holes() && self.field.kernels().is_some()
+        self.field.kernels().is_some()
+    }
+
+    /// The holes that the tiles may have.
+    pub(super) fn holes(&self) -> Holes {
+        match (self.are_holes, self.quantizer.has_holes()) {
+            (true, _) => Holes::WithZeros,
+            (false, true) => Holes::Missing,
+            (false, false) => Holes::None,
+        }
     }
 
     /// Reads the elements of those tiles that need them and have none.

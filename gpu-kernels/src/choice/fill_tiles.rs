@@ -32,7 +32,7 @@ const MOST: [u32; 2] = {
     [rows, words]
 };
 
-/// Instead of the number of a row: there is none.
+/// Instead of the number of a row or of a position in it: there is none.
 const NONE: u32 = u32::MAX;
 
 /// The shared memory of a block.
@@ -40,15 +40,23 @@ const NONE: u32 = u32::MAX;
 struct Scratch {
     /// For each element, whether it is a value.
     values: Shared<u32>,
+    /// For each word of these the last position of a value up to its end, and the first one from its beginning on, in its row.
+    last: Shared<u32>,
+    next: Shared<u32>,
     /// For each row the last one up to it that has values.
     sources: Shared<u32>,
+    /// The number of the first value of the tile.
+    first: Shared<u32>,
 }
 
 const SHARED: (Scratch, Layout) = {
     let mut layout = Layout::new();
     let scratch = Scratch {
         values: layout.array("bits of values", MOST[1]),
+        last: layout.array("values before", MOST[1]),
+        next: layout.array("values behind", MOST[1]),
         sources: layout.array("rows with values", MOST[0]),
+        first: layout.array("first value", 1),
     };
     (scratch, layout)
 };
@@ -97,7 +105,11 @@ impl<E: Element> Kernel for FillTiles<E> {
         };
         tile.find_values::<T, E>(t);
         t.barrier();
+        tile.find_neighbours(t);
+        t.barrier();
         tile.find_sources(t);
+        t.barrier();
+        tile.find_first(t);
         t.barrier();
         let mut at = t.thread_index();
         while at < tile.rows * width {
@@ -154,28 +166,70 @@ impl Tile<'_> {
         }
     }
 
+    /// Finds the values nearest to each word.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn find_neighbours<T: Thread>(&self, t: T) {
+        let words = self.words();
+        let mut number = t.thread_index();
+        while number < self.rows * words {
+            let (row, own) = (number / words, number % words);
+            let (mut last, mut word) = (NONE, own);
+            while word != NONE && last == NONE {
+                let bits = self.bits(t, row, word);
+                if bits != 0 {
+                    last = word * WARP + (WARP - 1 - bits.leading_zeros());
+                }
+                word = word.wrapping_sub(1);
+            }
+            let (mut next, mut word) = (NONE, own);
+            while word < words && next == NONE {
+                let bits = self.bits(t, row, word);
+                if bits != 0 {
+                    next = word * WARP + bits.trailing_zeros();
+                }
+                word += 1;
+            }
+            SHARED.0.last.store(t, number, last);
+            SHARED.0.next.store(t, number, next);
+            number += THREADS;
+        }
+    }
+
     /// Finds for each row the last one up to it that has values.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_sources<T: Thread>(&self, t: T) {
         let mut row = t.thread_index();
         while row < self.rows {
             let mut source = row;
-            while source != NONE && !self.has_values(t, source) {
+            while source != NONE && self.next(t, source, 0) == NONE {
                 source = source.wrapping_sub(1);
             }
             SHARED.0.sources.store(t, row, source);
             row += THREADS;
         }
+        if t.thread_index() == 0 {
+            SHARED.0.first.store(t, 0, NONE);
+        }
     }
 
+    /// Finds the first value: in a row that has some, where the row before has no source.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn has_values<T: Thread>(&self, t: T, row: u32) -> bool {
-        let (mut all, mut word) = (0, 0);
-        while word < self.words() {
-            all |= self.bits(t, row, word);
-            word += 1;
+    fn find_first<T: Thread>(&self, t: T) {
+        let source = |row| SHARED.0.sources.load(t, row);
+        let mut row = t.thread_index();
+        while row < self.rows {
+            if source(row) == row && (row == 0 || source(row - 1) == NONE) {
+                let first = row * self.width + self.next(t, row, 0);
+                SHARED.0.first.store(t, 0, first);
+            }
+            row += THREADS;
         }
-        all != 0
+    }
+
+    /// The first position of a value from the beginning of a word of a row on, or [`NONE`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn next<T: Thread>(&self, t: T, row: u32, word: u32) -> u32 {
+        SHARED.0.next.load(t, row * self.words() + word)
     }
 
     /// The value of an element, or that in place of it.
@@ -183,7 +237,12 @@ impl Tile<'_> {
     fn filled<T: Thread, E: Element>(&self, t: T, row: u32, x: u32) -> E {
         let row = SHARED.0.sources.load(t, row);
         if row == NONE {
-            return self.first_value(t);
+            let first = SHARED.0.first.load(t, 0);
+            return if first == NONE {
+                E::ZERO
+            } else {
+                self.load(t, first / self.width, first % self.width)
+            };
         }
         let (left, right) = (self.up_to(t, row, x), self.from(t, row, x));
         let at = |x| self.load::<T, E>(t, row, x);
@@ -198,47 +257,31 @@ impl Tile<'_> {
         at(left) + (at(right) - at(left)) * way
     }
 
-    /// The first value of the tile, 0 if it has none.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn first_value<T: Thread, E: Element>(&self, t: T) -> E {
-        // The first row that has values is the source of itself.
-        let mut row = 0;
-        while row < self.rows && SHARED.0.sources.load(t, row) == NONE {
-            row += 1;
-        }
-        if row == self.rows {
-            return E::ZERO;
-        }
-        self.load(t, row, self.from(t, row, 0))
-    }
-
     /// The last position up to `x` of a row that has a value, or [`NONE`].
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn up_to<T: Thread>(&self, t: T, row: u32, x: u32) -> u32 {
-        let mut word = x / WARP;
-        let mut bits = self.bits(t, row, word) & (u32::MAX >> (WARP - 1 - x % WARP));
-        while bits == 0 {
-            if word == 0 {
-                return NONE;
-            }
-            word -= 1;
-            bits = self.bits(t, row, word);
+        let word = x / WARP;
+        let bits = self.bits(t, row, word) & (u32::MAX >> (WARP - 1 - x % WARP));
+        if bits != 0 {
+            word * WARP + (WARP - 1 - bits.leading_zeros())
+        } else if word == 0 {
+            NONE
+        } else {
+            SHARED.0.last.load(t, row * self.words() + word - 1)
         }
-        word * WARP + (WARP - 1 - bits.leading_zeros())
     }
 
     /// The first position from `x` on of a row that has a value, or [`NONE`].
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn from<T: Thread>(&self, t: T, row: u32, x: u32) -> u32 {
-        let mut word = x / WARP;
-        let mut bits = self.bits(t, row, word) & (u32::MAX << (x % WARP));
-        while bits == 0 {
-            word += 1;
-            if word >= self.words() {
-                return NONE;
-            }
-            bits = self.bits(t, row, word);
+        let word = x / WARP;
+        let bits = self.bits(t, row, word) & (u32::MAX << (x % WARP));
+        if bits != 0 {
+            word * WARP + bits.trailing_zeros()
+        } else if word + 1 == self.words() {
+            NONE
+        } else {
+            self.next(t, row, word + 1)
         }
-        word * WARP + bits.trailing_zeros()
     }
 }

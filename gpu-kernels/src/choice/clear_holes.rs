@@ -12,8 +12,8 @@ use ferrosz_codec::tile::code::is_counted_hole;
 use ferrosz_codec::tile::{LANES, RUN_TILES, TILE, position};
 use ferrosz_simt::{Kernel, Name, Package, Thread, View};
 
-/// Threads in a block.
-const THREADS: u32 = 256;
+/// Threads in a block: with fewer, each would wait for many elements, one after the other.
+const THREADS: u32 = 1024;
 
 /// Clears codes of tiles of shape `S` of a field of `E`. Launched with one block for each tile that is taken.
 pub struct ClearHoles<E, S>(PhantomData<(E, S)>);
@@ -47,7 +47,7 @@ impl<E: Element, S: StaticShape> Kernel for ClearHoles<E, S> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = 0;
-    const RESIDENT_BLOCKS: u32 = 4;
+    const RESIDENT_BLOCKS: u32 = 1;
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ClearHolesParams) {

@@ -11,8 +11,8 @@ use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::shape::Shape;
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Threads in a block.
-const THREADS: u32 = 256;
+/// Threads in a block: with fewer, each would wait for many elements, one after the other.
+const THREADS: u32 = 1024;
 
 /// Warps in a block.
 const WARPS: u32 = THREADS / WARP;
@@ -91,7 +91,7 @@ impl<E: Element> Kernel for FillTiles<E> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = 4;
+    const RESIDENT_BLOCKS: u32 = 1;
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &FillTilesParams) {

@@ -12,7 +12,7 @@ use crate::common::fields::{FromBits, Kind, make, make_long};
 use crate::common::machine::Machine;
 use crate::common::{damage, graph, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
-use ferrosz::cuda::{Choice, Gpu, Workspace};
+use ferrosz::cuda::{FieldChoice, Gpu, Workspace};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
 };
@@ -298,7 +298,7 @@ fn the_automatic_choice_is_that_of_the_cpu() -> Result<(), Error> {
                         let mut workspace = gpu.workspace_for(&stream, layout)?;
                         let room = chosen.max_compressed_len(length as u64, Dtype::F32)?;
                         let mut bytes = stream.alloc_zeros::<u8>(room as usize).expect("memory");
-                        let mut stream_of = |choice: Choice| -> Result<Vec<u8>, Error> {
+                        let mut stream_of = |choice: FieldChoice| -> Result<Vec<u8>, Error> {
                             gpu.compress(&stream, choice, &input, &mut bytes, &mut workspace)?;
                             let length = workspace.stream_bytes(&stream)? as usize;
                             let made = stream.clone_dtoh(&bytes.slice(..length));

@@ -59,7 +59,7 @@ use std::sync::Arc;
 
 pub use crate::gpu::executor::pinned::PinnedMemory;
 pub use batch::{BatchCompression, BatchDecompression, batch_fault};
-pub use choice::Choice;
+pub use choice::FieldChoice;
 pub use slabs::Slabs;
 pub use transfer::{Packed, Transfer};
 
@@ -204,9 +204,10 @@ impl Gpu {
         })
     }
 
-    /// Enqueues the compression of the field in `input`, with a [`Compressor`] or with a [`Choice`] for this field, to the start
-    /// of `output`, which must have at least [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait, except that the first call of a
-    /// kind loads its kernel. The stream's length will be in [`Workspace::stream_bytes`] and its device cell.
+    /// Enqueues the compression of the field in `input`, with a [`Compressor`] or with a [`FieldChoice`] for this field, to the
+    /// start of `output`, which must have at least [`Compressor::max_compressed_len`] bytes. Does not allocate and does not wait,
+    /// except that the first call of a kind loads its kernel. The stream's length will be in [`Workspace::stream_bytes`] and its
+    /// device cell.
     ///
     /// Values of `f16`, `bf16`, `i16` and `u16` become elements in the kernels; their workspace is that of
     /// [`Gpu::workspace_for`]. They have no fill values here.
@@ -221,7 +222,7 @@ impl Gpu {
     pub fn compress<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
-        compressor: impl Into<Choice>,
+        compressor: impl Into<FieldChoice>,
         input: &impl DevicePtr<V>,
         output: &mut impl DevicePtrMut<u8>,
         workspace: &mut Workspace,
@@ -253,7 +254,7 @@ impl Gpu {
     pub unsafe fn compress_raw<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
-        compressor: impl Into<Choice>,
+        compressor: impl Into<FieldChoice>,
         input: u64,
         elements: u64,
         output: u64,

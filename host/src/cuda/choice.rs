@@ -29,16 +29,16 @@ use ferrosz_simt::View;
 use std::sync::Arc;
 
 /// What [`Gpu::choose`] has found for a field. It serves one compression, of that field: a bound that is relative to the range
-/// need not be resolved again. [`Choice::compressor`] serves all fields.
+/// need not be resolved again. [`FieldChoice::compressor`] serves all fields.
 ///
 /// A compressor is a choice, too.
 #[derive(Debug, PartialEq)]
-pub struct Choice {
+pub struct FieldChoice {
     compressor: Compressor,
     extremes: Option<[u64; 2]>,
 }
 
-impl Choice {
+impl FieldChoice {
     /// The compressor with the codec, rank, axes and chunks that were chosen, for other fields, too.
     pub const fn compressor(&self) -> &Compressor {
         &self.compressor
@@ -50,7 +50,7 @@ impl Choice {
     }
 }
 
-impl From<&Compressor> for Choice {
+impl From<&Compressor> for FieldChoice {
     fn from(compressor: &Compressor) -> Self {
         Self {
             compressor: *compressor,
@@ -76,7 +76,7 @@ impl Gpu {
         compressor: &Compressor,
         input: &impl DevicePtr<V>,
         workspace: &mut Workspace,
-    ) -> Result<Choice, Error> {
+    ) -> Result<FieldChoice, Error> {
         let elements = input.len() as u64;
         let extents = compressor.extents_for(elements)?;
         let Some(request) = request_of::<V>(compressor, &extents)? else {
@@ -99,7 +99,7 @@ impl Gpu {
             Ok(())
         })?;
         let (chosen, extremes) = found.ok_or(Error::NotChosen)?;
-        Ok(Choice {
+        Ok(FieldChoice {
             compressor: compressor.with_chosen(chosen),
             // Zeros that the mask has do not count in the extremes.
             extremes: extremes.filter(|_| !chosen.keep.zeros),

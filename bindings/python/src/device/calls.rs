@@ -11,8 +11,8 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::record;
 use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::with_value;
+use ferrosz::cuda::FieldChoice;
 use ferrosz::cuda::cudarc::driver::result;
-use ferrosz::cuda::Choice;
 use ferrosz::{Compressor, Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
@@ -123,7 +123,7 @@ impl Compression<'_> {
     }
 
     /// The compressor of this array, with a codec, and what the choice has found.
-    fn choice<V: Value>(&self) -> Result<Choice, Error> {
+    fn choice<V: Value>(&self) -> Result<FieldChoice, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let extents: &[u64] = match &self.input.shape[..] {
             [] => &[1],

@@ -58,7 +58,9 @@ impl Search {
     }
 }
 
-/// Asks for the quantiser of a bound that needs the extremes of a field, and the identity of its stream: see [`Search`].
+/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its stream,
+/// `header_sum` being [`Draft::identity_sum`]. They will be in the cells from [`cells::QUANTIZER`] on, and all others will be
+/// clear. Those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] must be before.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::with_value;
 use ferrosz::cuda::FieldChoice;
 use ferrosz::cuda::cudarc::driver::result;
-use ferrosz::{Compressor, Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
+use ferrosz::{Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
 /// The alignment of the room for the stream, which is behind the workspace.

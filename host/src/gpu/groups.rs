@@ -13,13 +13,13 @@ use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_gpu_kernels::primitives::read_boxes::BoxToRead;
 use ferrosz_simt::View;
-use std::collections::BTreeMap;
 
 /// The fields in which the tiles of a sample lie.
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
-    /// The group of each tile of the sample and its number there; none if the only group is the field itself.
-    places: Option<BTreeMap<u64, (usize, u64)>>,
+    /// For each tile of the sample, in ascending order, its group and its number there; none if the only group is the field
+    /// itself.
+    places: Option<Vec<(u64, (usize, u64))>>,
 }
 
 /// Tiles that lie in one field.
@@ -53,28 +53,33 @@ impl Groups {
                 places: None,
             };
         }
-        let shape = sample.tiles.shape();
-        let mut of_extents: BTreeMap<[u32; 3], Vec<(u64, ChunkBox)>> = BTreeMap::new();
-        for number in numbers(sample) {
-            let tile = sample.tiles.tile(number);
-            let with_faces = store::extents(shape);
+        Self::of_copies(&sample.tiles, &numbers(sample))
+    }
+
+    /// Copies of these tiles, which ascend.
+    fn of_copies(tiles: &TileGrid, numbers: &[u64]) -> Self {
+        let shape = tiles.shape();
+        let with_faces = store::extents(shape);
+        let mut of_extents: Vec<Vec<ChunkBox>> = Vec::new();
+        let mut places = Vec::new();
+        for number in numbers {
+            let tile = tiles.tile(*number);
             let copy = ChunkBox {
                 origin: tile.origin,
                 extents: std::array::from_fn(|i| with_faces[i].min(tile.left[i])),
             };
-            of_extents
-                .entry(copy.extents)
-                .or_default()
-                .push((number, copy));
+            let is_own = |group: &Vec<ChunkBox>| group[0].extents == copy.extents;
+            let group = of_extents.iter().position(is_own).unwrap_or_else(|| {
+                of_extents.push(Vec::new());
+                of_extents.len() - 1
+            });
+            places.push((*number, (group, of_extents[group].len() as u64)));
+            of_extents[group].push(copy);
         }
-        let (mut all, mut places) = (Vec::new(), BTreeMap::new());
-        for (_, of_group) in of_extents {
-            let (numbers, boxes): (Vec<u64>, Vec<ChunkBox>) = of_group.into_iter().unzip();
-            let group = Group::of_copies(shape, boxes);
-            let of_slice = group.tiles_of_slice();
-            let own = (0..).zip(&numbers);
-            places.extend(own.map(|(i, number)| (*number, (all.len(), i * of_slice))));
-            all.push(group);
+        let of_group = |boxes| Group::of_copies(shape, boxes);
+        let all: Vec<Group> = of_extents.into_iter().map(of_group).collect();
+        for (_, (group, place)) in &mut places {
+            *place *= all[*group].tiles_of_slice();
         }
         Self {
             all,
@@ -86,7 +91,10 @@ impl Groups {
     pub(super) fn place(&self, number: u64) -> (usize, u64) {
         match &self.places {
             None => (0, number),
-            Some(places) => places.get(&number).copied().unwrap_or_default(),
+            Some(places) => {
+                let found = places.binary_search_by_key(&number, |(number, _)| *number);
+                found.map_or_else(|_| Default::default(), |at| places[at].1)
+            }
         }
     }
 

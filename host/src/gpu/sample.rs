@@ -108,16 +108,7 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
             tasks.extend(plan.tasks(fields, to_machine, to));
             to = to.from(plan.result_cells() as u64);
         }
-        let of_lanes = in_lanes(tasks, lanes);
-        self.executor.in_lanes(lanes, &mut |executor, lane| {
-            let mut own = of_lanes[lane].iter();
-            let lane = Lane {
-                executor,
-                quantizer,
-                workspace: &workspaces[lane],
-            };
-            own.try_for_each(|task| task.enqueue(&lane))
-        })?;
+        enqueue_in_lanes(self.executor, tasks, quantizer, &workspaces)?;
         // 3. What they have found.
         let mut found = vec![0u64; result_cells];
         self.executor
@@ -130,6 +121,25 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
         };
         plans.iter().map(of_plan).collect()
     }
+}
+
+/// Enqueues tasks in lanes, each of which has a workspace.
+fn enqueue_in_lanes<T: Element, E: Executor>(
+    executor: &E,
+    tasks: Vec<Task<'_, T>>,
+    quantizer: &Quantizer<T>,
+    workspaces: &[Workspace],
+) -> Result<(), Error> {
+    let of_lanes = in_lanes(tasks, workspaces.len());
+    executor.in_lanes(workspaces.len(), &mut |executor, lane| {
+        let mut own = of_lanes[lane].iter();
+        let lane = Lane {
+            executor,
+            quantizer,
+            workspace: &workspaces[lane],
+        };
+        own.try_for_each(|task| task.enqueue(&lane))
+    })
 }
 
 /// The tasks of each lane: the longest first, and each where the least has been given so far.

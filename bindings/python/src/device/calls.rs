@@ -122,7 +122,7 @@ impl Compression<'_> {
         Ok(DeviceArray::of_stream(memory, bytes, layout))
     }
 
-    /// The compressor of this array, with a codec, and what the choice has found.
+    /// The compressor of this array, with a codec, and the range of the array if a preset chose the codec.
     fn choice<V: Value>(&self) -> Result<FieldChoice, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
         let extents: &[u64] = match &self.input.shape[..] {

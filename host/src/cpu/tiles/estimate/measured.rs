@@ -1,4 +1,4 @@
-//! Samples that the kernels of a machine measure: what they must find, and what follows from it.
+//! Samples that the kernels of a machine measure: the request to the kernels, and the sizes and predictions from their results.
 
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;

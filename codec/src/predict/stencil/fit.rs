@@ -36,22 +36,35 @@ pub fn numbers<T: Element>(count: usize, stencil: &Stencil<T>, value: T) -> [T; 
 /// such a position is an outlier, and does not count.
 #[inline(always)]
 pub fn integers<T: Element, const N: usize>(numbers: &[T; N], inverse: T) -> Option<[i32; N]> {
-    let scale = inverse * T::from_i32(PART_OF_BOUND);
     let mut integers = [0; N];
     let mut is_usual = true;
-    for (integer, number) in integers.iter_mut().zip(numbers) {
-        let scaled = number.abs() * scale + T::HALF;
-        // False for NaN.
-        let is_small = scaled < T::from_i32(LIMIT);
+    for (found, number) in integers.iter_mut().zip(numbers) {
+        let (integer, is_small) = integer(*number, inverse);
+        *found = integer;
         is_usual &= is_small;
-        let magnitude = if is_small { scaled.truncate() } else { 0 };
-        *integer = if *number < T::ZERO {
-            -magnitude
-        } else {
-            magnitude
-        };
     }
     is_usual.then_some(integers)
+}
+
+/// The integer of a number, and whether it is small enough to count; if it is not, the integer is 0.
+#[inline(always)]
+pub fn integer<T: Element>(number: T, inverse: T) -> (i32, bool) {
+    let scale = inverse * T::from_i32(PART_OF_BOUND);
+    let scaled = number.abs() * scale + T::HALF;
+    // False for NaN.
+    let is_small = scaled < T::from_i32(LIMIT);
+    let small = if is_small { scaled } else { T::ZERO };
+    // Truncated: rounded, and one less where that is more. Processors have no vectors of conversions that saturate.
+    let biased = small + T::ROUNDING_MAGIC;
+    let nearest = biased.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
+    let is_more = biased - T::ROUNDING_MAGIC > small;
+    let magnitude = nearest.cast_signed() - i32::from(is_more);
+    let integer = if number < T::ZERO {
+        -magnitude
+    } else {
+        magnitude
+    };
+    (integer, is_small)
 }
 
 /// Sums of products for a stencil of so many terms: each pair of terms, and each term with the difference.

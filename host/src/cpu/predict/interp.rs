@@ -1,6 +1,7 @@
 //! Interpolation of one tile: the work of a CPU thread.
 
 mod piece;
+mod products;
 mod quantize;
 mod rows;
 mod samples;

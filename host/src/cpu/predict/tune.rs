@@ -28,20 +28,23 @@ pub struct Tuned {
     pub coefficients: Option<Fitted>,
 }
 
-/// The best parameters by `tuning` for a field. `read` fills a slice with its values along x from a position on.
+/// Fills a slice with values along x from a position on. Callers differ in it, and tuning is compiled once for all of them.
+pub type ReadAt<'a, T> = &'a (dyn Fn([u64; 3], &mut [T]) + Sync);
+
+/// The best parameters by `tuning` for a field that is read by `read`.
 ///
 /// `error` is the bound, and `relative` the ratio of the bound to the range of values, if [`Tuning::needs_range`].
 pub fn tune<T: Element>(
     version: Version,
     grid: &TileGrid,
-    read: impl Fn([u64; 3], &mut [T]) + Sync,
+    read: ReadAt<'_, T>,
     error: T,
     relative: f64,
     tuning: &Tuning,
 ) -> Tuned {
     let samples = tuning.samples(grid.tiles());
     let search = Search::of_field(*tuning, grid);
-    let tiles = (0..samples.count()).map(|sample| (grid.tile(samples.tile(sample)), &read));
+    let tiles = (0..samples.count()).map(|sample| (grid.tile(samples.tile(sample)), read));
     let tiles: Vec<_> = tiles.collect();
     tune_on(
         version,
@@ -60,14 +63,14 @@ pub fn tune_on<T: Element>(
     version: Version,
     search: &Search,
     scope: Scope,
-    tiles: &[(TileBox, impl Fn([u64; 3], &mut [T]) + Sync)],
+    tiles: &[(TileBox, ReadAt<'_, T>)],
     one_of: usize,
     error: T,
     relative: f64,
 ) -> Tuned {
     let shape = search.shape;
     let sums_of = |model: Model<'_, T>| {
-        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadAt<'_, T>)| {
             sums_of_tile(version, shape, scope, tile, model, read, scratch)
         };
         let sums = parallel::map_with(tiles.iter(), || model.store(shape), of_tile);
@@ -117,7 +120,7 @@ pub fn tune_on<T: Element>(
             resolved: &resolved,
             coefficients: coefficients.as_ref(),
         };
-        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, _)| {
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadAt<'_, T>)| {
             score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
         let scored = tiles.iter().step_by(one_of);
@@ -221,7 +224,7 @@ mod tests {
         let grid = TileGrid::new(shape, lengths);
         let tuning = Tuning::of_mode(mode, Geometry::Wide, None).unwrap();
         let read = rows_of(&grid, values);
-        tune(Version::best(), &grid, read, 1e-2, 1e-3, &tuning).parameters
+        tune(Version::best(), &grid, &read, 1e-2, 1e-3, &tuning).parameters
     }
 
     /// A field that is a wave along one axis, and noise along another.

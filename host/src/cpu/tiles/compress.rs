@@ -294,7 +294,7 @@ impl<'a, T: Element> Start<'a, T> {
         tuning: &Tuning,
     ) -> Result<Self, Error> {
         let read = |at, row: &mut [T]| field.read(at, row);
-        let tuned = tune(version, &field.grid, read, quantizer.error(), 0.0, tuning);
+        let tuned = tune(version, &field.grid, &read, quantizer.error(), 0.0, tuning);
         let spacing = tuning.geometry.spacing(layout.shape());
         let coarse = field.coarse(layout, spacing);
         let resolved = Resolved::new(tuned.parameters, quantizer.error());

@@ -21,7 +21,7 @@ use crate::cpu::code::fixed_length::IMAGE_BYTES;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Model;
-use crate::cpu::predict::tune::{Tuned, tune_on};
+use crate::cpu::predict::tune::{ReadAt, Tuned, tune_on};
 use crate::cpu::tiles::chunks::Image;
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
@@ -320,9 +320,11 @@ impl<T: Element> TileSample<T> {
             scored,
         } = tuning;
         let of_fit = |tile: &&SampleTile<T>| fitted.contains(&tile.number);
-        let tiles = self.tuning.iter().filter(of_fit);
-        let tiles: Vec<_> = tiles
+        let reads: Vec<_> = (self.tuning.iter().filter(of_fit))
             .map(|tile| (tile.tile, |at, row: &mut [T]| tile.read_row(at, row)))
+            .collect();
+        let tiles: Vec<(_, ReadAt<'_, T>)> = (reads.iter())
+            .map(|(tile, read)| (*tile, read as _))
             .collect();
         let one_of = fitted.len().div_ceil(scored.len().max(1));
         let scope = Samples::most(grid.tiles()).scope();

@@ -2,9 +2,9 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::{PIECE, Piece};
+use crate::cpu::predict::interp::products::add_products;
 use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
 use crate::cpu::predict::interp::samples::Sums;
-use crate::cpu::predict::interp::stencils::add_products;
 use crate::cpu::predict::interp::store::{TileStore, VECTOR, copy};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
@@ -19,7 +19,6 @@ use ferrosz_codec::predict::slices::terms::{
     Around, MAX_TERMS, Past, REFERENCES, Site, Stencil, count, predict, root, terms,
 };
 use ferrosz_codec::predict::slices::{ROOT, SETS};
-use ferrosz_codec::predict::stencil::fit::integers;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{FIRST_SLICE, TileBox};
 
@@ -99,15 +98,8 @@ pub(super) fn sum<T: Element>(
     for [z, y, x] in positions.filter(|position| own_root(*position)) {
         let (base, terms) = root(&past_of_root(known, [z, y, x]));
         let value = values.values()[known.level(ROOT).index([z, y, x])];
-        let numbers = [terms[0], terms[1], value - base];
-        if let Some(found) = integers(&numbers, inverse) {
-            let mut lanes = found.map(|number| {
-                let mut lanes = [0; PIECE];
-                lanes[0] = number;
-                lanes
-            });
-            add_products(&mut lanes, 1, REFERENCES - 1, &mut sums[first..]);
-        }
+        let numbers = [terms[0], terms[1], value - base].map(|number| [number; PIECE]);
+        add_products(&numbers, inverse, 1, REFERENCES - 1, &mut sums[first..]);
     }
 }
 
@@ -287,35 +279,29 @@ impl<T: Element> Work for SumSlice<'_, T> {
         } = self.place;
         let lanes = self.lanes.min(PIECE);
         let padded = lanes.next_multiple_of(VECTOR);
-        let mut numbers = [[0i32; PIECE]; MAX_NUMBERS];
+        let mut numbers = [[T::ZERO; PIECE]; MAX_NUMBERS];
         let sink = Numbers {
             values: &self.values[piece.own..][..padded],
-            inverse: self.inverse,
             numbers: &mut numbers,
         };
         for_terms(self.place, self.known, padded, sink);
         let count = count(0, odd, in_tile == 0);
-        add_products(&mut numbers, lanes, count, self.sums);
+        add_products(&numbers, self.inverse, lanes, count, self.sums);
     }
 }
 
 struct Numbers<'a, T> {
     values: &'a [T],
-    inverse: T,
-    numbers: &'a mut [[i32; PIECE]; MAX_NUMBERS],
+    numbers: &'a mut [[T; PIECE]; MAX_NUMBERS],
 }
 
 impl<T: Element> Sink<T> for Numbers<'_, T> {
     #[inline(always)]
     fn take(&mut self, i: usize, count: usize, base: T, terms: &[T; MAX_TERMS]) {
-        let mut all = [T::ZERO; MAX_NUMBERS];
-        all[..MAX_TERMS].copy_from_slice(terms);
-        all[count] = self.values[i] - base;
-        // Numbers of outliers are 0.
-        let found = integers(&all, self.inverse).unwrap_or([0; MAX_NUMBERS]);
-        for (numbers, found) in self.numbers.iter_mut().zip(found) {
-            numbers[i] = found;
+        for (numbers, term) in self.numbers[..count].iter_mut().zip(terms) {
+            numbers[i] = *term;
         }
+        self.numbers[count][i] = self.values[i] - base;
     }
 }
 

@@ -5,12 +5,13 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::{PIECE, Piece};
+use crate::cpu::predict::interp::products::add_products;
 use crate::cpu::predict::interp::store::{VECTOR, copy};
 use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::spline::Order;
 use ferrosz_codec::predict::stencil::coefficients::{Coefficients, first};
-use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, integers, numbers, sum_of};
+use ferrosz_codec::predict::stencil::fit::{MAX_NUMBERS, numbers};
 use ferrosz_codec::predict::stencil::terms::{MAX_TERMS, Stencil, Taps, count};
 use ferrosz_codec::shape::Shape;
 
@@ -109,51 +110,26 @@ impl<T: Element> Work for SumStencil<'_, T> {
         let lanes = self.lanes.min(PIECE);
         let padded = lanes.next_multiple_of(VECTOR);
         let values = &self.values[piece.own..][..padded];
-        let mut numbers = [[0i32; PIECE]; MAX_NUMBERS];
+        let mut numbers = [[T::ZERO; PIECE]; MAX_NUMBERS];
         let sink = Numbers {
             values,
-            inverse,
             numbers: &mut numbers,
         };
         for_stencils(shape, odd, piece, known, padded, sink);
-        add_products(&mut numbers, lanes, count(shape, odd), self.sums);
+        add_products(&numbers, inverse, lanes, count(shape, odd), self.sums);
     }
 }
 
-/// Adds the products of the numbers of the first `lanes` positions, so many terms and the difference that they explain.
-#[inline(always)]
-pub(super) fn add_products<const N: usize>(
-    numbers: &mut [[i32; PIECE]; N],
-    lanes: usize,
-    count: usize,
-    sums: &mut [u64],
-) {
-    for numbers in numbers.iter_mut() {
-        numbers[lanes..].fill(0);
-    }
-    for i in 0..count {
-        for j in i..=count {
-            let products = numbers[i].iter().zip(&numbers[j]);
-            let sum: i64 = products.map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
-            let total = &mut sums[sum_of(count, i, j)];
-            *total = total.wrapping_add(sum.cast_unsigned());
-        }
-    }
-}
-
-/// Stencils to the integers of the fit.
+/// Stencils to the numbers of the fit.
 struct Numbers<'a, T> {
     values: &'a [T],
-    inverse: T,
-    numbers: &'a mut [[i32; PIECE]; MAX_NUMBERS],
+    numbers: &'a mut [[T; PIECE]; MAX_NUMBERS],
 }
 
 impl<T: Element> Sink<T> for Numbers<'_, T> {
     #[inline(always)]
     fn take(&mut self, i: usize, count: usize, stencil: &Stencil<T>) {
-        let found = integers(&numbers(count, stencil, self.values[i]), self.inverse);
-        // Numbers of outliers are 0.
-        let found = found.unwrap_or([0; MAX_NUMBERS]);
+        let found = numbers(count, stencil, self.values[i]);
         for (numbers, found) in self.numbers.iter_mut().zip(found) {
             numbers[i] = found;
         }

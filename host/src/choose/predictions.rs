@@ -54,7 +54,7 @@ pub(super) struct Predictions<'a, T> {
     request: &'a Request,
     field: &'a mut (dyn SampledField<T> + 'a),
     samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
-    /// The weights of the tiles of each division of the field that kernels have weighed, with holes in place of zeros or not.
+    /// The weights of the tiles of each division of the field, with holes in place of zeros or not.
     weights: HashMap<(TileGrid, AreHoles), TileWeights>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
     sizes: HashMap<(Codec, Shape, Effort), (u128, Layout)>,

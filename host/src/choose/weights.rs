@@ -1,7 +1,7 @@
-//! The weights of tiles that kernels have found.
+//! The weights of tiles that are known: each is weighed once.
 
 /// The bits of the differences between neighbours of some tiles of a field: see
-/// [`SampleKernels::weigh`](crate::sampled_field::SampleKernels::weigh).
+/// [`SampleKernels::weigh`](crate::sampled_field::SampleKernels::weigh). Threads find the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TileWeights {
     /// The number of each tile, in ascending order, and its bits.

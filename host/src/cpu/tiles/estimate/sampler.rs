@@ -25,56 +25,57 @@ pub(crate) struct Sampler<'a, T> {
     pub(crate) are_holes: bool,
     /// The shapes of blocks that sizes may be asked for.
     pub(crate) block_shapes: &'a [Shape],
-    /// The weights of tiles that kernels have weighed.
+    /// The weights that are known.
     pub(crate) weights: &'a mut TileWeights,
     pub(crate) field: &'a mut dyn SampledField<T>,
 }
 
 impl<T: Element> Sampler<'_, T> {
-    /// Weighs tiles with these numbers. Those that kernels have weighed have no elements.
+    /// Weighs tiles with these numbers. Those that are weighed for the first time have elements, if threads have read them.
     pub(super) fn weigh(&mut self, numbers: Vec<u64>) -> Result<Weighed<T>, Error> {
-        let known = self.known_weights(&numbers)?;
         let (grid, row) = (self.tiles, self.row);
         let mut tiles: Vec<_> = (numbers.iter())
             .map(|number| SampleTile::new(grid, *number))
             .collect();
-        let bits = match known {
-            Some(bits) => (tiles.iter().zip(bits))
-                .map(|(tile, bits)| tile.as_of_all(bits, grid, row))
-                .collect(),
-            None => {
-                self.read_tiles(tiles.iter_mut().collect())?;
-                let steps = steps_of(self.quantizer.error());
-                parallel::map(tiles.iter(), |tile| {
-                    tile.as_of_all(tile.difference_bits(grid, row, steps), grid, row)
-                })
-            }
-        };
+        let is_new = |tile: &&mut SampleTile<T>| self.weights.get(tile.number).is_none();
+        let new: Vec<_> = tiles.iter_mut().filter(is_new).collect();
+        self.weigh_tiles(new)?;
+        let bits = tiles.iter().map(|tile| {
+            let bits = self.weights.get(tile.number).unwrap_or(0);
+            tile.as_of_all(bits, grid, row)
+        });
         Ok(Weighed {
+            bits: bits.collect(),
             numbers,
             tiles,
-            bits,
         })
     }
 
-    /// The bits of tiles that kernels weigh, if there are kernels.
-    fn known_weights(&mut self, numbers: &[u64]) -> Result<Option<Vec<u64>>, Error> {
-        let Some(kernels) = self.field.kernels() else {
-            return Ok(None);
-        };
-        let new = |number: &&u64| self.weights.get(**number).is_none();
-        let wanted = TilesToWeigh {
-            tiles: *self.tiles,
-            row: self.row,
-            zeros_are_holes: self.are_holes,
-            numbers: numbers.iter().filter(new).copied().collect(),
-        };
-        if !wanted.numbers.is_empty() {
-            let found = kernels.weigh(std::slice::from_ref(&wanted), self.quantizer)?;
-            self.weights.extend(&wanted.numbers, &found.concat());
+    /// Weighs tiles by kernels, if there are kernels, or else by threads, which read them.
+    fn weigh_tiles(&mut self, mut tiles: Vec<&mut SampleTile<T>>) -> Result<(), Error> {
+        if tiles.is_empty() {
+            return Ok(());
         }
-        let bits = numbers.iter().map(|number| self.weights.get(*number));
-        Ok(bits.collect())
+        let numbers: Vec<u64> = tiles.iter().map(|tile| tile.number).collect();
+        let bits = match self.field.kernels() {
+            Some(kernels) => {
+                let wanted = TilesToWeigh {
+                    tiles: *self.tiles,
+                    row: self.row,
+                    zeros_are_holes: self.are_holes,
+                    numbers: numbers.clone(),
+                };
+                (kernels.weigh(&[wanted], self.quantizer)?).concat()
+            }
+            None => {
+                self.read_tiles(&mut tiles)?;
+                let (grid, row) = (self.tiles, self.row);
+                let steps = steps_of(self.quantizer.error());
+                parallel::map(tiles.iter(), |tile| tile.difference_bits(grid, row, steps))
+            }
+        };
+        self.weights.extend(&numbers, &bits);
+        Ok(())
     }
 
     /// Whether tiles are predicted where the field is, so that their elements are not needed for that.
@@ -99,18 +100,18 @@ impl<T: Element> Sampler<'_, T> {
             !tile.elements.is_empty() || (has_kernels && tile.can_be_sized(grid, shapes))
         };
         let unknown = tiles.iter_mut().filter(|tile| !is_known(tile));
-        self.read_tiles(unknown.collect())
+        self.read_tiles(&mut unknown.collect::<Vec<_>>())
     }
 
     /// Reads tiles; holes stay holes.
-    fn read_tiles(&mut self, tiles: Vec<&mut SampleTile<T>>) -> Result<(), Error> {
+    fn read_tiles(&mut self, tiles: &mut [&mut SampleTile<T>]) -> Result<(), Error> {
         if tiles.is_empty() {
             return Ok(());
         }
         let place = |tile: &&mut SampleTile<T>| tile.with_faces(self.tiles.shape());
         let places: Vec<ChunkBox> = tiles.iter().map(place).collect();
         let elements = self.field.read(self.grid, &places)?;
-        for ((tile, place), mut elements) in tiles.into_iter().zip(places).zip(elements) {
+        for ((tile, place), mut elements) in tiles.iter_mut().zip(places).zip(elements) {
             if self.are_holes {
                 zeros_to_holes(&mut elements);
             }

@@ -40,7 +40,7 @@ const FIRST: Round = Round {
 const SECOND: Round = Round {
     one_of: 64,
     range: [16, 64],
-    share: 2,
+    share: 3,
     is_tuned: true,
 };
 
@@ -139,9 +139,8 @@ pub(super) fn shortest<T: Element>(
         .map(|(_, layout)| *layout)
         .collect();
 
-    // 2. Those that are left, by more tiles; of a small field with all of their variants.
-    let joins = |layout: &Layout| in_blocks(layout) || elements <= SMALL;
-    let joining = left.iter().flat_map(variants).filter(joins);
+    // 2. Those that are left, by more tiles, and their variants in blocks.
+    let joining = left.iter().flat_map(variants).filter(in_blocks);
     let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
     let of_left = left.iter().flat_map(variants);
     predictions.ahead(of_left.filter(|layout| !in_blocks(layout)).collect());

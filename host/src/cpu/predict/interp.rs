@@ -5,11 +5,13 @@ mod products;
 mod quantize;
 mod rows;
 mod samples;
+mod seen;
 mod slices;
 mod stencils;
 mod store;
 
-pub use samples::{Sums, classes_of_tile, sums_of_tile};
+pub use products::Sums;
+pub use samples::{classes_of_tile, sums_of_tile};
 pub use store::TileStore;
 
 use crate::cpu::lanes::Lanes;

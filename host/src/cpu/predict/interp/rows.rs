@@ -6,8 +6,8 @@
 //!
 //! Every value is computed by the same operations as in the definition.
 
-use crate::cpu::predict::interp::Sums;
 use crate::cpu::predict::interp::piece::{Orders, PIECE, Piece, Predict};
+use crate::cpu::predict::interp::products::{self, Sums};
 use crate::cpu::predict::interp::stencils::{PredictStencil, SumStencil, of_class};
 use crate::cpu::predict::interp::store::{Level, TileStore, VECTOR};
 use crate::cpu::version::Version;
@@ -270,6 +270,7 @@ impl Rows<'_> {
         sums: &mut Sums,
     ) {
         let beyond = (1 << (3 - self.shape.rank())) - 1;
+        let mut integers = products::NONE;
         for odd in (1..8u32).filter(|odd| odd & beyond == 0) {
             let class = OddAxes { odd, axes: odd };
             let first = first_sum(self.shape, self.level, odd);
@@ -282,6 +283,7 @@ impl Rows<'_> {
                     known: known.values(),
                     values: values.values(),
                     inverse,
+                    integers: &mut integers,
                     sums: &mut sums[first..],
                 });
             });

@@ -2,6 +2,7 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::PIECE;
+use crate::cpu::predict::interp::products::Sums;
 use crate::cpu::predict::interp::quantize::{self, Limits, Predicted};
 use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
 use crate::cpu::predict::interp::slices;
@@ -13,8 +14,6 @@ use ferrosz_codec::predict::interp::resolved::LEVELS;
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, cell};
-use ferrosz_codec::predict::slices::fit::SUMS;
-use ferrosz_codec::predict::stencil::fit::MAX_SUMS;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileBox;
@@ -100,9 +99,6 @@ pub fn sums_of_tile<T: Element>(
         store,
     })
 }
-
-/// The sums of all stencils or slices: see [`fit`](ferrosz_codec::predict::stencil::fit).
-pub type Sums = [u64; if MAX_SUMS > SUMS { MAX_SUMS } else { SUMS }];
 
 /// [`sums_of_tile`].
 struct SumTile<'a, T> {

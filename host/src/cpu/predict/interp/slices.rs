@@ -2,9 +2,9 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::{PIECE, Piece};
-use crate::cpu::predict::interp::products::add_products;
+use crate::cpu::predict::interp::products::{self, Integers, Sums, add_products};
 use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
-use crate::cpu::predict::interp::samples::Sums;
+use crate::cpu::predict::interp::seen::Seen;
 use crate::cpu::predict::interp::store::{TileStore, VECTOR, copy};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
@@ -16,7 +16,8 @@ use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::predict::slices::coefficients::Coefficients;
 use ferrosz_codec::predict::slices::fit::{MAX_NUMBERS, first_sum};
 use ferrosz_codec::predict::slices::terms::{
-    Around, MAX_TERMS, Past, REFERENCES, Site, Stencil, count, predict, root, terms,
+    Around, MAX_OWN, MAX_TERMS, Past, REFERENCES, Site, Stencil, count, own_count, predict, root,
+    terms,
 };
 use ferrosz_codec::predict::slices::{ROOT, SETS};
 use ferrosz_codec::shape::Shape;
@@ -41,7 +42,7 @@ pub(super) fn walk<T: Element>(
         for odd in SETS {
             let of_set = [true, false].map(|is_first| coefficients.of_set(level, odd, is_first));
             let [of_first, of_others] = &of_set;
-            let (values, codes) = store.parts();
+            let (values, codes, mut seen) = store.parts_of_slices(level);
             for_pieces(&rows, odd, |place, positions| {
                 let padded = positions.all.next_multiple_of(VECTOR);
                 let predictions = &mut predictions[..padded];
@@ -50,6 +51,7 @@ pub(super) fn walk<T: Element>(
                     place,
                     coefficients: if is_first { of_first } else { of_others },
                     values,
+                    seen: seen.again(),
                     predictions,
                 });
                 let at = place.piece.own;
@@ -72,21 +74,25 @@ pub(super) fn sum<T: Element>(
     resolved: &Resolved<T>,
     scope: Scope,
     values: &TileStore<T>,
-    known: &TileStore<T>,
+    known: &mut TileStore<T>,
     sums: &mut Sums,
 ) {
+    let mut integers = products::NONE;
     for level in 0..ROOT {
         let inverse = resolved.quantizers[level as usize].inverse;
         let rows = rows(version, tile, &resolved.parameters, known, level, scope);
+        let (known, _, mut seen) = known.parts_of_slices(level);
         for odd in SETS {
             for_pieces(&rows, odd, |place, positions| {
                 let first = first_sum(level, odd, place.in_tile == 0);
                 version.run(SumSlice {
                     place,
                     lanes: positions.own,
-                    known: known.values(),
+                    known,
+                    seen: seen.again(),
                     values: values.values(),
                     inverse,
+                    integers: &mut integers,
                     sums: &mut sums[first..],
                 });
             });
@@ -99,7 +105,8 @@ pub(super) fn sum<T: Element>(
         let (base, terms) = root(&past_of_root(known, [z, y, x]));
         let value = values.values()[known.level(ROOT).index([z, y, x])];
         let numbers = [terms[0], terms[1], value - base].map(|number| [number; PIECE]);
-        add_products(&numbers, inverse, 1, REFERENCES - 1, &mut sums[first..]);
+        let (count, sums) = (REFERENCES - 1, &mut sums[first..]);
+        add_products(&numbers, inverse, 1, count, &mut integers, sums);
     }
 }
 
@@ -125,18 +132,32 @@ struct Place<'a> {
     odd: u32,
     /// The number of its slice in the tile.
     in_tile: usize,
+    /// Its place in the slice.
+    in_slice: usize,
 }
 
-impl<'a> Place<'a> {
-    /// The piece of the same row in a reference.
+impl Place<'_> {
+    /// How many slices before its own a reference is.
     #[inline(always)]
-    fn reference(&self, number: usize) -> Piece<'a> {
-        let back = (1 + number).min(self.in_tile) * self.piece.strides[0];
-        Piece {
-            own: self.piece.own - back,
-            evens: self.piece.evens - back,
-            ..*self.piece
-        }
+    fn back(&self, reference: usize) -> usize {
+        (1 + reference).min(self.in_tile)
+    }
+
+    /// The known values of a reference less the bases there.
+    #[inline(always)]
+    fn past<'v, T: Element>(
+        &self,
+        reference: usize,
+        known: &'v [T],
+        seen: &'v Seen<'_, T>,
+        lanes: usize,
+    ) -> [&'v [T]; 2] {
+        let back = self.back(reference);
+        let own = self.piece.own - back * self.piece.strides[0];
+        [
+            &known[own..][..lanes],
+            seen.bases(self.in_tile - back, self.in_slice, lanes),
+        ]
     }
 }
 
@@ -155,6 +176,7 @@ fn for_pieces(rows: &Rows<'_>, odd: u32, mut call: impl FnMut(Place<'_>, Positio
             piece,
             odd,
             in_tile,
+            in_slice: piece.own - first - in_tile * slice,
         };
         call(
             place,
@@ -224,6 +246,7 @@ struct PredictSlice<'a, T> {
     place: Place<'a>,
     coefficients: &'a [T; MAX_TERMS],
     values: &'a [T],
+    seen: Seen<'a, T>,
     predictions: &'a mut [T],
 }
 
@@ -239,7 +262,7 @@ impl<T: Element> Work for PredictSlice<'_, T> {
             coefficients: *self.coefficients,
             predictions: &mut predictions,
         };
-        for_terms(self.place, self.values, lanes, sink);
+        for_terms(self.place, self.values, self.seen, lanes, sink);
         copy(&predictions[..lanes], &mut self.predictions[..lanes]);
     }
 }
@@ -262,8 +285,10 @@ struct SumSlice<'a, T> {
     /// The positions of the piece that count.
     lanes: usize,
     known: &'a [T],
+    seen: Seen<'a, T>,
     values: &'a [T],
     inverse: T,
+    integers: &'a mut Integers,
     sums: &'a mut [u64],
 }
 
@@ -276,6 +301,7 @@ impl<T: Element> Work for SumSlice<'_, T> {
             piece,
             odd,
             in_tile,
+            ..
         } = self.place;
         let lanes = self.lanes.min(PIECE);
         let padded = lanes.next_multiple_of(VECTOR);
@@ -284,9 +310,10 @@ impl<T: Element> Work for SumSlice<'_, T> {
             values: &self.values[piece.own..][..padded],
             numbers: &mut numbers,
         };
-        for_terms(self.place, self.known, padded, sink);
+        for_terms(self.place, self.known, self.seen, padded, sink);
         let count = count(0, odd, in_tile == 0);
-        add_products(&numbers, self.inverse, lanes, count, self.sums);
+        let (integers, sums) = (self.integers, self.sums);
+        add_products(&numbers, self.inverse, lanes, count, integers, sums);
     }
 }
 
@@ -310,17 +337,23 @@ trait Sink<T> {
     fn take(&mut self, i: usize, count: usize, base: T, terms: &[T; MAX_TERMS]);
 }
 
-/// Hands over the first `lanes` positions of a piece, a multiple of [`VECTOR`].
+/// Hands over the first `lanes` positions of a piece, a multiple of [`VECTOR`]. Slices come one after the other.
 #[inline(always)]
-fn for_terms<T: Element>(place: Place<'_>, known: &[T], lanes: usize, sink: impl Sink<T>) {
+fn for_terms<T: Element>(
+    place: Place<'_>,
+    known: &[T],
+    seen: Seen<'_, T>,
+    lanes: usize,
+    sink: impl Sink<T>,
+) {
     // Each is a loop of its own, without branches.
     match (place.odd, place.in_tile) {
-        (0b010, 0) => first::<T, 0b010>(place, known, lanes, sink),
-        (0b100, 0) => first::<T, 0b100>(place, known, lanes, sink),
-        (_, 0) => first::<T, 0b110>(place, known, lanes, sink),
-        (0b010, _) => others::<T, 0b010>(place, known, lanes, sink),
-        (0b100, _) => others::<T, 0b100>(place, known, lanes, sink),
-        _ => others::<T, 0b110>(place, known, lanes, sink),
+        (0b010, 0) => first::<T, 0b010>(place, known, seen, lanes, sink),
+        (0b100, 0) => first::<T, 0b100>(place, known, seen, lanes, sink),
+        (_, 0) => first::<T, 0b110>(place, known, seen, lanes, sink),
+        (0b010, _) => others::<T, 0b010>(place, known, seen, lanes, sink),
+        (0b100, _) => others::<T, 0b100>(place, known, seen, lanes, sink),
+        _ => others::<T, 0b110>(place, known, seen, lanes, sink),
     }
 }
 
@@ -328,48 +361,73 @@ fn for_terms<T: Element>(place: Place<'_>, known: &[T], lanes: usize, sink: impl
 fn first<T: Element, const ODD: u32>(
     place: Place<'_>,
     known: &[T],
+    mut seen: Seen<'_, T>,
     lanes: usize,
     mut sink: impl Sink<T>,
 ) {
     let lanes = lanes.min(PIECE) / VECTOR * VECTOR;
     let own = Taps::new::<ODD>(place.piece, known, lanes);
     let sites = Sites::of::<ODD>(place.piece, lanes);
+    let mut bases = [T::ZERO; PIECE];
+    let mut own_terms = [[T::ZERO; PIECE]; MAX_OWN];
     for i in 0..lanes {
         let stencil = own.stencil(&sites.at(i), i);
         let terms = terms(ODD, true, &stencil, &Past::NONE);
         sink.take(i, count(0, ODD, true), stencil.base, &terms);
+        keep(i, &stencil, &mut bases, &mut own_terms);
     }
+    let at = (place.in_tile, place.in_slice);
+    seen.set(at, lanes, &bases, &own_terms, own_count(ODD));
 }
 
 #[inline(always)]
 fn others<T: Element, const ODD: u32>(
     place: Place<'_>,
     known: &[T],
+    mut seen: Seen<'_, T>,
     lanes: usize,
     mut sink: impl Sink<T>,
 ) {
     let lanes = lanes.min(PIECE) / VECTOR * VECTOR;
     let own = Taps::new::<ODD>(place.piece, known, lanes);
     // Spelled out: calls of `map` in a loop are not always inlined, and then the loop has no vectors.
-    let pieces = [place.reference(0), place.reference(1), place.reference(2)];
-    let nearest = Taps::new::<ODD>(&pieces[0], known, lanes);
-    let second = Taps::new::<ODD>(&pieces[1], known, lanes);
-    let third = Taps::new::<ODD>(&pieces[2], known, lanes);
+    let [nearest, of_nearest] = place.past(0, known, &seen, lanes);
+    let [second, of_second] = place.past(1, known, &seen, lanes);
+    let [third, of_third] = place.past(2, known, &seen, lanes);
+    let term = |term| seen.terms(place.in_tile - 1, term, place.in_slice, lanes);
+    let (first, other) = ([term(0), term(1)], [term(2), term(3)]);
     let sites = Sites::of::<ODD>(place.piece, lanes);
+    let mut bases = [T::ZERO; PIECE];
+    let mut own_terms = [[T::ZERO; PIECE]; MAX_OWN];
     for i in 0..lanes {
-        let site = sites.at(i);
-        let stencil = own.stencil(&site, i);
-        let of_nearest = nearest.stencil(&site, i);
+        let stencil = own.stencil(&sites.at(i), i);
         let past = Past {
             differences: [
-                nearest.own[i] - of_nearest.base,
-                second.own[i] - second.stencil(&site, i).base,
-                third.own[i] - third.stencil(&site, i).base,
+                nearest[i] - of_nearest[i],
+                second[i] - of_second[i],
+                third[i] - of_third[i],
             ],
-            terms: of_nearest.terms,
+            terms: [first[0][i], first[1][i], other[0][i], other[1][i]],
         };
         let terms = terms(ODD, false, &stencil, &past);
         sink.take(i, count(0, ODD, false), stencil.base, &terms);
+        keep(i, &stencil, &mut bases, &mut own_terms);
+    }
+    let at = (place.in_tile, place.in_slice);
+    seen.set(at, lanes, &bases, &own_terms, own_count(ODD));
+}
+
+/// Keeps a stencil for the slices behind it.
+#[inline(always)]
+fn keep<T: Copy>(
+    i: usize,
+    stencil: &Stencil<T>,
+    bases: &mut [T; PIECE],
+    terms: &mut [[T; PIECE]; MAX_OWN],
+) {
+    bases[i] = stencil.base;
+    for (terms, term) in terms.iter_mut().zip(stencil.terms) {
+        terms[i] = term;
     }
 }
 
@@ -419,7 +477,6 @@ type Four<'v, T> = [&'v [T]; 4];
 
 /// The values around the positions of a piece in one slice.
 struct Taps<'v, T> {
-    own: &'v [T],
     along_y: Four<'v, T>,
     along_x: Four<'v, T>,
     beside: Four<'v, T>,
@@ -430,7 +487,6 @@ impl<'v, T: Element> Taps<'v, T> {
     fn new<const ODD: u32>(piece: &Piece<'_>, known: &'v [T], lanes: usize) -> Self {
         let own = &known[piece.own..][..lanes];
         Self {
-            own,
             along_y: match ODD & 0b010 {
                 0 => [own; 4],
                 _ => piece.across(1, ODD, known, lanes),

@@ -5,7 +5,7 @@
 
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::{PIECE, Piece};
-use crate::cpu::predict::interp::products::add_products;
+use crate::cpu::predict::interp::products::{Integers, add_products};
 use crate::cpu::predict::interp::store::{VECTOR, copy};
 use crate::cpu::version::Work;
 use ferrosz_codec::element::Element;
@@ -90,6 +90,7 @@ pub(super) struct SumStencil<'a, T> {
     pub(super) values: &'a [T],
     /// The inverse of the level's quantiser.
     pub(super) inverse: T,
+    pub(super) integers: &'a mut Integers,
     /// The sums of the stencil.
     pub(super) sums: &'a mut [u64],
 }
@@ -116,7 +117,8 @@ impl<T: Element> Work for SumStencil<'_, T> {
             numbers: &mut numbers,
         };
         for_stencils(shape, odd, piece, known, padded, sink);
-        add_products(&numbers, inverse, lanes, count(shape, odd), self.sums);
+        let (count, sums) = (count(shape, odd), self.sums);
+        add_products(&numbers, inverse, lanes, count, self.integers, sums);
     }
 }
 

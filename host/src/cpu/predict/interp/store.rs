@@ -8,6 +8,7 @@
 //! A row has its even positions first, then its odd ones. So the positions of a row that are predicted together are
 //! contiguous, and so are their neighbours.
 
+use crate::cpu::predict::interp::seen::{SLOTS, Seen};
 use ferrosz_codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::slices;
@@ -105,9 +106,13 @@ impl Level {
 pub struct TileStore<T> {
     order: TileOrder,
     levels: [Level; MAX_LEVELS + 1],
+    /// Positions of level 0 along each axis that are in the field.
+    ends: [u32; 3],
     values: Vec<T>,
     /// Zigzag or [`RAW`], in the layout of the values.
     codes: Vec<u16>,
+    /// Memory for [`Seen`], if slices are predicted one by one.
+    seen: Vec<T>,
     /// The positions whose codes are [`RAW`].
     raw: Vec<[u32; 3]>,
 }
@@ -136,8 +141,13 @@ impl<T: Copy + Default> TileStore<T> {
         Self {
             order,
             levels,
+            ends: levels[0].counts,
             values: vec![T::default(); end + MARGIN],
             codes: vec![0; end + MARGIN],
+            seen: match order.has_slices() {
+                true => vec![T::default(); SLOTS * levels[0].strides[0]],
+                false => Vec::new(),
+            },
             raw: Vec::new(),
         }
     }
@@ -152,6 +162,14 @@ impl<T: Copy + Default> TileStore<T> {
     #[inline(always)]
     pub(super) fn parts(&mut self) -> (&mut [T], &mut [u16]) {
         (&mut self.values, &mut self.codes)
+    }
+
+    /// Values and codes, and what is seen of the slices of a level.
+    #[inline(always)]
+    pub(super) fn parts_of_slices(&mut self, level: u32) -> (&mut [T], &mut [u16], Seen<'_, T>) {
+        let [slice, _] = self.level(level).strides;
+        let seen = Seen::new(&mut self.seen, slice);
+        (&mut self.values, &mut self.codes, seen)
     }
 
     /// All values, in the layout of the levels.
@@ -190,7 +208,8 @@ impl<T: Copy + Default> TileStore<T> {
     /// of the field along x from a position on.
     #[inline(always)]
     pub(super) fn set_values(&mut self, tile: &TileBox, mut read: impl FnMut([u64; 3], &mut [T])) {
-        let [depth, height, width] = self.ends(tile);
+        self.enter(tile);
+        let [depth, height, width] = self.ends;
         let mut values = [T::default(); ROW as usize];
         for z in 0..depth {
             for y in 0..height {
@@ -210,7 +229,8 @@ impl<T: Copy + Default> TileStore<T> {
     #[inline(always)]
     pub(super) fn set_codes(&mut self, tile: &TileBox, mut read: impl FnMut([u32; 3], &mut [u16])) {
         self.raw.clear();
-        let [depth, height, width] = self.ends(tile);
+        self.enter(tile);
+        let [depth, height, width] = self.ends;
         for z in 0..depth {
             for y in 0..height {
                 for first in (0..width).step_by(ROW as usize) {
@@ -264,7 +284,8 @@ impl<T: Copy + Default> TileStore<T> {
     pub(super) fn coarsen_values(&mut self, levels: u32) {
         for level in 0..levels {
             let levels = [level, level + 1].map(|level| self.level(level));
-            coarsen(&mut self.values, levels);
+            let ends = self.ends_of(level + 1);
+            coarsen(&mut self.values, levels, ends);
         }
     }
 
@@ -273,7 +294,8 @@ impl<T: Copy + Default> TileStore<T> {
     pub(super) fn coarsen_codes(&mut self, levels: u32) {
         for level in 0..levels {
             let levels = [level, level + 1].map(|level| self.level(level));
-            coarsen(&mut self.codes, levels);
+            let ends = self.ends_of(level + 1);
+            coarsen(&mut self.codes, levels, ends);
         }
     }
 
@@ -281,7 +303,8 @@ impl<T: Copy + Default> TileStore<T> {
     #[inline(always)]
     pub(super) fn refine_values(&mut self, level: u32) {
         let levels = [level, level + 1].map(|level| self.level(level));
-        refine(&mut self.values, levels);
+        let ends = self.ends_of(level + 1);
+        refine(&mut self.values, levels, ends);
     }
 
     /// Copies codes from each level to the one before, from level `levels` on, whose positions are anchors.
@@ -295,22 +318,33 @@ impl<T: Copy + Default> TileStore<T> {
         self.codes[highest.first..end].fill(0);
         for level in (0..levels).rev() {
             let levels = [level, level + 1].map(|level| self.level(level));
-            refine(&mut self.codes, levels);
+            let ends = self.ends_of(level + 1);
+            refine(&mut self.codes, levels, ends);
         }
     }
 
-    /// Positions of a tile along each axis, with its far faces, that are in the field.
+    /// Finds the positions of a tile along each axis, with its far faces, that are in the field.
     #[inline(always)]
-    fn ends(&self, tile: &TileBox) -> [u32; 3] {
+    fn enter(&mut self, tile: &TileBox) {
         let extents = store::extents(self.order.shape);
-        core::array::from_fn(|i| extents[i].min(tile.left[i]))
+        self.ends = core::array::from_fn(|i| extents[i].min(tile.left[i]));
+    }
+
+    /// Those of a level, counted in its unit.
+    #[inline(always)]
+    fn ends_of(&self, level: u32) -> [u32; 3] {
+        let first = self.order.first_axis();
+        core::array::from_fn(|axis| match axis < first {
+            true => self.ends[axis],
+            false => self.ends[axis].div_ceil(1 << level),
+        })
     }
 }
 
-/// Copies what a level has at the positions of the next one.
+/// Copies what a level has at the positions of the next one, before these ends.
 #[inline(always)]
-fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
-    let [depth, height, width] = coarse.counts;
+fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2], ends: [u32; 3]) {
+    let [depth, height, width] = ends;
     let (from, to) = all.split_at_mut(coarse.first);
     for z in 0..depth {
         for y in 0..height {
@@ -322,10 +356,10 @@ fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
     }
 }
 
-/// Copies what the next level has to the positions of a level.
+/// Copies what the next level has, before these ends, to the positions of a level.
 #[inline(always)]
-fn refine<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2]) {
-    let [depth, height, width] = coarse.counts;
+fn refine<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2], ends: [u32; 3]) {
+    let [depth, height, width] = ends;
     let (to, from) = all.split_at_mut(coarse.first);
     for z in 0..depth {
         for y in 0..height {

@@ -14,6 +14,7 @@ use ferrosz_codec::quantize::difference::difference_bits;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{self, LANES, TileBox, TileGrid};
 use ferrosz_codec::{Element, Shape};
+use std::borrow::Cow;
 
 /// A tile of a field, with its elements and those of its far faces, row by row.
 pub(super) struct SampleTile<T> {
@@ -132,6 +133,18 @@ impl<T: Element> SampleTile<T> {
         })
     }
 
+    /// The elements of the tile itself.
+    fn own(&self, grid: &TileGrid) -> Cow<'_, [T]> {
+        if self.tile.extents(grid.shape()) == self.extents {
+            return Cow::Borrowed(&self.elements);
+        }
+        let mut own = Vec::with_capacity(self.count(grid) as usize);
+        for row in self.rows(grid) {
+            own.extend_from_slice(row);
+        }
+        Cow::Owned(own)
+    }
+
     /// The sum of the bits of the differences between neighbours along x; a difference of 1 is one step of the quantizer.
     /// `length` is that of the field along x: a line has several such rows.
     pub(super) fn difference_bits(&self, grid: &TileGrid, length: u64, steps: T) -> u64 {
@@ -180,7 +193,7 @@ impl<T: Element> SampleTile<T> {
         if let Some((_, bytes)) = known {
             return *bytes;
         }
-        let field: Vec<T> = self.rows(grid).flatten().copied().collect();
+        let field = self.own(grid);
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
         let blocks = Grid::new(shape, &extents);

@@ -211,6 +211,7 @@ impl<'a, T: Element> Predictions<'a, T> {
     ) -> Result<Vec<(u128, Layout)>, Error> {
         let yardsticks = [false, true].map(|are_holes| self.yardstick(are_holes));
         self.predict(layouts, effort, yardsticks)?;
+        self.size_in_blocks(layouts, effort);
         let (quantizer, request) = (self.quantizer, self.request);
         let are_holes = |layout: &Layout| request.keep(layout.codec).zeros;
         let samples = &self.samples;
@@ -225,15 +226,9 @@ impl<'a, T: Element> Predictions<'a, T> {
                 .with_chunk(request.chunk.unwrap_or_default())
                 .family()
             {
-                Family::Blocks(blocks) => {
-                    let quantizer = with_holes(quantizer, holes);
-                    in_chunks(request.chunk, layout, |_| {
-                        let sample = (sample, shape);
-                        Ok(sampled_block_bytes(
-                            sample, &blocks, layout, &quantizer, yardstick,
-                        ))
-                    })
-                }
+                Family::Blocks(blocks) => in_chunks(request.chunk, layout, |_| {
+                    sampled_block_bytes(sample, &blocks, yardstick).ok_or(Error::NotChosen)
+                }),
                 Family::Tiles(tiles) => {
                     let estimate = sample.estimate(&tiles, yardstick).ok_or(Error::NotChosen)?;
                     in_chunks(request.chunk, layout, |layout| {
@@ -249,6 +244,25 @@ impl<'a, T: Element> Predictions<'a, T> {
         match self.field.kernels().is_some() && !has_holes {
             true => layouts.iter().map(size).collect(),
             false => parallel::map(layouts.iter(), size).into_iter().collect(),
+        }
+    }
+
+    /// Sizes the samples of an effort in the blocks of layouts.
+    fn size_in_blocks(&mut self, layouts: &[Layout], effort: Effort) {
+        let (request, quantizer) = (self.request, self.quantizer);
+        let samples = self.samples.iter_mut();
+        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == effort) {
+            let is_own = |layout: &&Layout| {
+                request.sampled_shape(layout) == *shape
+                    && request.keep(layout.codec).zeros == *holes
+            };
+            let own = layouts.iter().filter(is_own);
+            let blocks = own.filter_map(|layout| match layout.family() {
+                Family::Blocks(BlockLayout { codec, grid }) => Some((codec, grid.shape())),
+                Family::Tiles(_) => None,
+            });
+            let blocks: Vec<_> = blocks.collect();
+            sample.size_in_blocks(&blocks, &with_holes(quantizer, *holes));
         }
     }
 
@@ -449,16 +463,13 @@ fn in_chunks(
 
 /// The size of chunk table and payload in blocks of a field with a sample of tiles of a shape.
 fn sampled_block_bytes<T: Element>(
-    (sample, shape): (&TileSample<T>, Shape),
+    sample: &TileSample<T>,
     BlockLayout { codec, grid }: &BlockLayout,
-    layout: &Layout,
-    quantizer: &Quantizer<T>,
     yardstick: u128,
-) -> u128 {
+) -> Option<u128> {
     let table = u128::from(grid.chunk_count()) * ENTRY_BYTES as u128;
-    let tiles = tiles_of(&Grid::new(shape, &layout.extents));
-    let blocks = (*codec, grid.shape());
-    table + sample.predicted_block_bytes(blocks, &tiles, quantizer, yardstick)
+    let payload = sample.predicted_block_bytes((*codec, grid.shape()), yardstick)?;
+    Some(table + payload)
 }
 
 /// The length of a field along x.

@@ -17,7 +17,6 @@ mod weigh;
 pub(crate) use sampler::{Sampler, zeros_to_holes};
 
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::IMAGE_BYTES;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Model;
@@ -184,11 +183,6 @@ impl<T: Element> TileSample<T> {
         Ok(())
     }
 
-    /// Whether the sizes of all tiles in blocks are known.
-    fn is_sized(&self) -> bool {
-        self.tiles.iter().all(SampleTile::is_sized)
-    }
-
     /// The predicted size of the field with [`YARDSTICK`](crate::sample::YARDSTICK)(crate::sample::YARDSTICK).
     pub(crate) fn yardstick(&self) -> u128 {
         self.yardstick
@@ -339,30 +333,38 @@ impl<T: Element> TileSample<T> {
         }
     }
 
-    /// The predicted size of the payload in blocks of a shape, if `yardstick` is a better prediction than
-    /// [`TileSample::yardstick`].
+    /// Sizes the tiles in blocks, as far as that is not done: each in all kinds of blocks while it is in the cache.
+    pub(crate) fn size_in_blocks(
+        &mut self,
+        wanted: &[(BlockCodec, Shape)],
+        quantizer: &Quantizer<T>,
+    ) {
+        let is_unsized =
+            |tile: &SampleTile<T>| wanted.iter().any(|of| tile.block_bytes(*of).is_none());
+        // Other threads take longer to begin than this one needs to see that kernels have sized all.
+        if !self.tiles.iter().any(is_unsized) {
+            return;
+        }
+        let grid = self.grid;
+        let size = |image: &mut Vec<u8>, tile: &mut SampleTile<T>| {
+            tile.size_in_blocks(wanted, &grid, quantizer, image);
+        };
+        parallel::map_with(self.tiles.iter_mut(), Vec::new, size);
+    }
+
+    /// The predicted size of the payload in blocks of a shape that the tiles are sized in, if `yardstick` is a better
+    /// prediction than [`TileSample::yardstick`].
     pub(crate) fn predicted_block_bytes(
         &self,
-        (codec, shape): (BlockCodec, Shape),
-        grid: &TileGrid,
-        quantizer: &Quantizer<T>,
+        blocks: (BlockCodec, Shape),
         yardstick: u128,
-    ) -> u128 {
-        let of_tile = |image: &mut Vec<u8>, tile: &SampleTile<T>| {
-            let bytes = tile.block_bytes((codec, shape), grid, quantizer, image);
-            u128::from(bytes) * u128::from(tile.weight)
+    ) -> Option<u128> {
+        let of_tile = |tile: &SampleTile<T>| {
+            let bytes = tile.block_bytes(blocks)?;
+            Some(u128::from(bytes) * u128::from(tile.weight))
         };
-        let all: u128 = match self.is_sized() {
-            true => self
-                .tiles
-                .iter()
-                .map(|tile| of_tile(&mut Vec::new(), tile))
-                .sum(),
-            false => parallel::map_with(self.tiles.iter(), || vec![0; IMAGE_BYTES], of_tile)
-                .into_iter()
-                .sum(),
-        };
-        self.scaled(all >> WEIGHT_BITS, yardstick)
+        let all: Option<u128> = self.tiles.iter().map(of_tile).sum();
+        Some(self.scaled(all? >> WEIGHT_BITS, yardstick))
     }
 }
 

@@ -1,21 +1,18 @@
 //! What the CPU finds out about tiles, for tests of machines that run kernels.
 
 use crate::choose::weights::TileWeights;
-use crate::cpu::code::fixed_length::IMAGE_BYTES;
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::sampler::Sampler;
 use crate::cpu::tiles::estimate::weigh::Clusters;
 use crate::cpu::tiles::estimate::{TileSample, fill_holes};
-use crate::sampled_field::{
-    Holes, Leavings, SampleMeasures, SampleToMeasure, Sizes, TilesToWeigh, Way,
-};
-use ferrosz_codec::Element;
+use crate::sampled_field::{Holes, Leavings, SampleMeasures, SampleToMeasure, TilesToWeigh, Way};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::{Element, Shape};
 use std::collections::HashMap;
 
 /// Tiles of a field of this division, with their elements; zeros may be holes.
@@ -75,22 +72,20 @@ pub(crate) fn measures_on_cpu<T: Element>(
         fill_holes(&mut all, tiles.shape(), quantizer);
         all
     };
-    let mut image = vec![0; IMAGE_BYTES];
-    let mut sizes = |tile: &SampleTile<T>| {
-        let mut sizes = Sizes::new();
-        for shape in &wanted.shapes {
-            for codec in BlockCodec::ALL
-                .into_iter()
-                .filter(|codec| codec.takes(*shape))
-            {
-                let bytes = tile.block_bytes((codec, *shape), tiles, quantizer, &mut image);
-                sizes.push(((codec, *shape), bytes));
-            }
-        }
-        sizes
+    let blocks = |shape: &Shape| {
+        let codecs = BlockCodec::ALL.map(|codec| (codec, *shape));
+        codecs
+            .into_iter()
+            .filter(|(codec, shape)| codec.takes(*shape))
+    };
+    let blocks: Vec<_> = wanted.shapes.iter().flat_map(blocks).collect();
+    let mut image = Vec::new();
+    let sizes = |mut tile: SampleTile<T>| {
+        tile.size_in_blocks(&blocks, tiles, quantizer, &mut image);
+        tile.sizes
     };
     let sized = read(&mut wanted.sized.iter().copied());
-    let sizes = sized.iter().map(&mut sizes).collect();
+    let sizes = sized.into_iter().map(sizes).collect();
     let mut taken = read(&mut wanted.taken.iter().map(|[number, _]| *number));
     for (tile, [_, weight]) in taken.iter_mut().zip(&wanted.taken) {
         tile.weight = *weight;

@@ -1,7 +1,7 @@
 //! A tile of a sample, with its elements.
 
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::Source;
+use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
 use crate::cpu::lanes::Lanes;
 use crate::cpu::tiles::estimate::holes::fill_rows;
 use crate::cpu::version::Work;
@@ -29,7 +29,7 @@ pub(super) struct SampleTile<T> {
     /// The codes of holes.
     pub(super) holes: Vec<u32>,
     /// Sizes that were measured.
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
 }
 
 impl<T: Element> SampleTile<T> {
@@ -181,31 +181,44 @@ impl<T: Element> SampleTile<T> {
         !self.sizes.is_empty()
     }
 
-    /// The size of the tile's payload as a field of its own in blocks of a shape.
-    pub(super) fn block_bytes(
-        &self,
-        (codec, shape): (BlockCodec, Shape),
+    /// The size of the tile's payload as a field of its own in blocks of a shape, if it is known.
+    pub(super) fn block_bytes(&self, blocks: (BlockCodec, Shape)) -> Option<u64> {
+        let known = self.sizes.iter().find(|(of, _)| *of == blocks);
+        known.map(|(_, bytes)| *bytes)
+    }
+
+    /// Finds the sizes in blocks that are not known.
+    pub(super) fn size_in_blocks(
+        &mut self,
+        wanted: &[(BlockCodec, Shape)],
         grid: &TileGrid,
         quantizer: &Quantizer<T>,
-        image: &mut [u8],
-    ) -> u64 {
-        let known = self.sizes.iter().find(|(of, _)| *of == (codec, shape));
-        if let Some((_, bytes)) = known {
-            return *bytes;
+        image: &mut Vec<u8>,
+    ) {
+        let is_new = |blocks: &&(BlockCodec, Shape)| self.block_bytes(**blocks).is_none();
+        let new: Vec<_> = wanted.iter().filter(is_new).copied().collect();
+        if new.is_empty() {
+            return;
         }
+        image.resize(IMAGE_BYTES, 0);
         let field = self.own(grid);
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
-        let blocks = Grid::new(shape, &extents);
-        let encode = |chunk| {
-            let source = Source {
-                field: &field,
-                grid: &blocks,
-                chunk,
+        let size = |(codec, shape): (BlockCodec, Shape)| {
+            let blocks = Grid::new(shape, &extents);
+            let mut encode = |chunk| {
+                let source = Source {
+                    field: &field,
+                    grid: &blocks,
+                    chunk,
+                };
+                (Version::best().encode(codec, quantizer, source, image)).1 as u64
             };
-            (Version::best().encode(codec, quantizer, source, image)).1 as u64
+            let bytes = (0..blocks.chunk_count()).map(&mut encode).sum();
+            ((codec, shape), bytes)
         };
-        (0..blocks.chunk_count()).map(encode).sum()
+        let found: Sizes = new.into_iter().map(size).collect();
+        self.sizes.extend(found);
     }
 }
 

@@ -53,7 +53,8 @@ pub(super) struct Predictions<'a, T> {
     quantizer: &'a Quantizer<T>,
     request: &'a Request,
     field: &'a mut (dyn SampledField<T> + 'a),
-    samples: HashMap<(Shape, AreHoles, Effort), TileSample<T>>,
+    /// The samples, by their number of tiles.
+    samples: HashMap<(Shape, AreHoles, u64), TileSample<T>>,
     /// The weights of the tiles of each division of the field, with holes in place of zeros or not.
     weights: HashMap<(TileGrid, AreHoles), TileWeights>,
     /// The sizes that were predicted, each with its layout, which has the length of chunks that follows from the size.
@@ -125,9 +126,9 @@ impl<'a, T: Element> Predictions<'a, T> {
         let found = match effort {
             Effort::Sample { tiles, is_tuned } => {
                 for layout in &new {
-                    self.sample(layout, effort, tiles, is_tuned)?;
+                    self.sample(layout, tiles, is_tuned)?;
                 }
-                self.sampled(&new, effort)
+                self.sampled(&new, tiles)
             }
             Effort::Exact => {
                 let chunk = self.request.chunk;
@@ -156,14 +157,14 @@ impl<'a, T: Element> Predictions<'a, T> {
     fn predict(
         &mut self,
         layouts: &[Layout],
-        effort: Effort,
+        tiles: u64,
         yardsticks: [u128; 2],
     ) -> Result<(), Error> {
         let (request, own_quantizer) = (self.request, self.quantizer);
         let with_given = |layout: &Layout| layout.with_chunk(request.chunk.unwrap_or_default());
         let (mut here, mut on_machine) = (Vec::new(), Vec::new());
         let samples = self.samples.iter_mut();
-        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == effort) {
+        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == tiles) {
             let is_own = |layout: &&Layout| {
                 layout.shape == *shape && request.keep(layout.codec).zeros == *holes
             };
@@ -204,14 +205,10 @@ impl<'a, T: Element> Predictions<'a, T> {
     }
 
     /// The sizes of layouts by samples that there are. Layouts are shared out among threads.
-    fn sampled(
-        &mut self,
-        layouts: &[Layout],
-        effort: Effort,
-    ) -> Result<Vec<(u128, Layout)>, Error> {
+    fn sampled(&mut self, layouts: &[Layout], tiles: u64) -> Result<Vec<(u128, Layout)>, Error> {
         let yardsticks = [false, true].map(|are_holes| self.yardstick(are_holes));
-        self.predict(layouts, effort, yardsticks)?;
-        self.size_in_blocks(layouts, effort);
+        self.predict(layouts, tiles, yardsticks)?;
+        self.size_in_blocks(layouts, tiles);
         let (quantizer, request) = (self.quantizer, self.request);
         let are_holes = |layout: &Layout| request.keep(layout.codec).zeros;
         let samples = &self.samples;
@@ -219,7 +216,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             let holes = are_holes(layout);
             let shape = request.sampled_shape(layout);
             let sample = samples
-                .get(&(shape, holes, effort))
+                .get(&(shape, holes, tiles))
                 .ok_or(Error::NotChosen)?;
             let yardstick = yardsticks[usize::from(holes)];
             match layout
@@ -247,11 +244,11 @@ impl<'a, T: Element> Predictions<'a, T> {
         }
     }
 
-    /// Sizes the samples of an effort in the blocks of layouts.
-    fn size_in_blocks(&mut self, layouts: &[Layout], effort: Effort) {
+    /// Sizes the samples of so many tiles in the blocks of layouts.
+    fn size_in_blocks(&mut self, layouts: &[Layout], tiles: u64) {
         let (request, quantizer) = (self.request, self.quantizer);
         let samples = self.samples.iter_mut();
-        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == effort) {
+        for ((shape, holes, _), sample) in samples.filter(|((.., of), _)| *of == tiles) {
             let is_own = |layout: &&Layout| {
                 request.sampled_shape(layout) == *shape
                     && request.keep(layout.codec).zeros == *holes
@@ -267,13 +264,7 @@ impl<'a, T: Element> Predictions<'a, T> {
     }
 
     /// Takes the sample of a layout, if there is none yet.
-    fn sample(
-        &mut self,
-        layout: &Layout,
-        effort: Effort,
-        tiles: u64,
-        is_tuned: bool,
-    ) -> Result<(), Error> {
+    fn sample(&mut self, layout: &Layout, tiles: u64, is_tuned: bool) -> Result<(), Error> {
         let are_holes = self.has_zeros_as_holes(layout);
         let shape = self.request.sampled_shape(layout);
         let quantizer = with_holes(self.quantizer, are_holes);
@@ -290,7 +281,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             weights: self.weights.entry((tile_grid, are_holes)).or_default(),
             field: &mut *self.field,
         };
-        let sample = match self.samples.entry((shape, are_holes, effort)) {
+        let sample = match self.samples.entry((shape, are_holes, tiles)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(TileSample::new(&mut sampler, tiles)?),
         };

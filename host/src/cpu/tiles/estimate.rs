@@ -102,8 +102,11 @@ pub(crate) struct TileSample<T> {
     /// Whether the machine that has the field predicts the tiles, and the holes that they may have there.
     has_kernels: bool,
     holes: Holes,
-    predicted: HashMap<TilePredictor, Predicted<T>>,
+    predicted: HashMap<Predictor, Predicted<T>>,
 }
+
+/// A predictor, and whether its parameters are tuned.
+type Predictor = (TilePredictor, bool);
 
 /// What a predictor leaves of a sample, and its part of the prologue.
 struct Predicted<T> {
@@ -197,13 +200,29 @@ impl<T: Element> TileSample<T> {
         yardstick: u128,
     ) {
         let new = self.new_predictors(layouts);
-        let of_layout = |layout: &TileLayout| {
+        // A sample of all tiles has been predicted without tuning.
+        let untuned = |layout: &TileLayout| (layout.codec.predictor, false);
+        let known: Vec<_> = (new.iter())
+            .map(|layout| self.predicted.remove(&untuned(layout)))
+            .collect();
+        let of_layout = |(layout, known): (&TileLayout, Option<Predicted<T>>)| {
+            let is_known = |way: &Way<T>| known.is_some() && matches!(way, Way::Given(_));
             let ways = self.ways(layout, quantizer).into_iter();
-            let predicted = parallel::map(ways, |way| self.predict(layout, quantizer, way));
+            let (of_known, ways): (Vec<_>, Vec<_>) = ways.partition(is_known);
+            let predict = |way| self.predict(layout, quantizer, way);
+            let mut predicted = parallel::map(ways.into_iter(), predict);
+            predicted.extend(known.filter(|_| !of_known.is_empty()));
             self.best(layout, predicted, yardstick)
         };
-        let found = parallel::map(new.iter(), of_layout);
+        let found = parallel::map(new.iter().zip(known), of_layout);
         self.predicted.extend(found.into_iter().flatten());
+    }
+
+    /// The predictor of a layout. Its parameters are tuned as soon as there are tiles for that.
+    fn predictor(&self, layout: &TileLayout) -> Predictor {
+        let predictor = layout.codec.predictor;
+        let is_tuned = predictor.tuning().is_some() && !self.tuning.is_empty();
+        (predictor, is_tuned)
     }
 
     /// Layouts of all predictors that have not predicted the sample.
@@ -212,7 +231,7 @@ impl<T: Element> TileSample<T> {
         for layout in layouts {
             let predictor = layout.codec.predictor;
             let is_taken = new.iter().any(|taken| taken.codec.predictor == predictor);
-            if !is_taken && !self.predicted.contains_key(&predictor) {
+            if !is_taken && !self.predicted.contains_key(&self.predictor(layout)) {
                 new.push(*layout);
             }
         }
@@ -225,14 +244,14 @@ impl<T: Element> TileSample<T> {
         layout: &TileLayout,
         ways: Vec<Predicted<T>>,
         yardstick: u128,
-    ) -> Option<(TilePredictor, Predicted<T>)> {
+    ) -> Option<(Predictor, Predicted<T>)> {
         let bytes = |way: &_| self.estimate_of(way, layout, yardstick).bytes(layout);
         // The bytes of a single way need not be known here.
         let best = match ways.len() {
             1 => ways.into_iter().next(),
             _ => ways.into_iter().min_by_key(bytes),
         };
-        Some((layout.codec.predictor, best?))
+        Some((self.predictor(layout), best?))
     }
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a

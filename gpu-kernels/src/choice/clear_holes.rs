@@ -24,9 +24,9 @@ pub struct ClearHoles<E, S>(PhantomData<(E, S)>);
 pub struct ClearHolesParams {
     /// The elements of the tiles and their far faces, with the holes, each row by row: copies of slices of one tile each.
     pub tiles: View<u32>,
-    /// The tiles that are taken, each of which has the codes of a run.
+    /// The tiles that are taken. The codes of each begin where those of a run of tiles do.
     pub taken: TakenTiles,
-    /// Tiles of a slice, of which the first one counts, and its elements.
+    /// The tiles of a slice, which has one copy in its first tile, and the elements of a slice.
     pub of_slice: [u64; 2],
     /// Elements of a row and of a layer of a copy.
     pub steps: [u32; 2],

@@ -1,4 +1,4 @@
-//! The tiles that are in a sample of a field. Kernels of compression work on these alone, if they are given some.
+//! The tiles that are in a sample of a field. Kernels of compression that are given a list of tiles work on these alone.
 
 use ferrosz_simt::{Thread, View};
 

@@ -1,4 +1,4 @@
-//! The size of a stream of tiles, from what a predictor leaves of a sample.
+//! The size of a stream of tiles, from the codes and exceptions that a predictor leaves of a sample.
 
 use crate::cpu::tiles::estimate::codes::coarse_bytes;
 use crate::cpu::tiles::estimate::weigh::Clusters;

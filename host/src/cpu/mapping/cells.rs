@@ -1,5 +1,7 @@
 //! The holes of a field, one bit for each cell: a list of the holes of a large field could be twice as large as the field.
 
+use crate::cpu::lanes::Lanes;
+use crate::cpu::version::{Version, Work};
 use crate::error::Error;
 use crate::parallel;
 use crate::scratch::{Copies, Scratch};
@@ -38,6 +40,25 @@ pub(super) struct Side {
     pub(super) cells: u64,
 }
 
+/// Sets a bit for each value that is a hole.
+struct SeeHoles<'a, T> {
+    words: &'a mut [u64],
+    values: &'a [T],
+}
+
+impl<T: Element> Work for SeeHoles<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        for (word, values) in self.words.iter_mut().zip(self.values.chunks(WORD)) {
+            for (bit, value) in values.iter().enumerate() {
+                *word |= u64::from(value.is_hole()) << bit;
+            }
+        }
+    }
+}
+
 impl<'l> Holes<'l> {
     /// The holes of a level with these values.
     ///
@@ -52,11 +73,7 @@ impl<'l> Holes<'l> {
         let mut words = Scratch::<u64>::zeroed(copies, values.len().div_ceil(WORD) as u64)?;
         let tasks = words.chunks_mut(TASK).zip(values.chunks(TASK * WORD));
         parallel::each(tasks, |(words, values)| {
-            for (word, values) in words.iter_mut().zip(values.chunks(WORD)) {
-                for (bit, value) in values.iter().enumerate() {
-                    *word |= u64::from(value.is_hole()) << bit;
-                }
-            }
+            Version::best().run_apart(SeeHoles { words, values });
         });
         Ok(Self { level, words })
     }

@@ -1,7 +1,9 @@
 //! Masks: the coded field with holes, the chunks of the mask, and the overlay of its classes.
 
+use crate::cpu::lanes::Lanes;
 use crate::cpu::mapping::{fill, shell};
 use crate::cpu::output::Output;
+use crate::cpu::version::{Version, Work};
 use crate::error::Error;
 use crate::parallel;
 use crate::scratch::{Copies, Scratch};
@@ -14,7 +16,6 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::mask::arithmetic::{Decoder, Encoder, Model};
 use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_codec::mapping::mask::part::{
@@ -24,6 +25,7 @@ use ferrosz_codec::mapping::mask::shell::Units;
 use ferrosz_codec::mapping::mask::{
     CHUNK_PARTS, Classes, HEADS_BYTES, MaskLayout, PartForm, read_heads,
 };
+use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::{Element, FormatError};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -75,19 +77,45 @@ pub(crate) fn coded_values<T: Element>(
     let mut coded = Scratch::<T>::zeroed(copies, values.len() as u64)?;
     let copies = coded.chunks_mut(COPY).zip(values.chunks(COPY));
     parallel::each(copies, |(coded, values)| {
-        for (coded, value) in coded.iter_mut().zip(values) {
-            *coded = mapping.coded(*value, false);
-        }
-        // One fill value after the other: most fields have few.
-        for fill in mapping.classes.fills() {
-            for (coded, value) in coded.iter_mut().zip(values) {
-                if value.to_bits64() == *fill {
-                    *coded = T::HOLE;
+        match mapping.scale {
+            Scale::Linear => coded.copy_from_slice(values),
+            Scale::Logarithm => {
+                for (coded, value) in coded.iter_mut().zip(values) {
+                    *coded = mapping.coded(*value, false);
                 }
             }
         }
+        Version::best().run_apart(MakeHoles {
+            fills: mapping.classes.fills(),
+            values,
+            coded,
+        });
     });
     Ok(Some(coded))
+}
+
+/// Makes holes of fill values.
+struct MakeHoles<'a, T> {
+    fills: &'a [u64],
+    values: &'a [T],
+    coded: &'a mut [T],
+}
+
+impl<T: Element> Work for MakeHoles<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        // One fill value after the other: most fields have few.
+        for fill in self.fills {
+            for (coded, value) in self.coded.iter_mut().zip(self.values) {
+                *coded = match value.to_bits64() == *fill {
+                    true => T::HOLE,
+                    false => *coded,
+                };
+            }
+        }
+    }
 }
 
 /// Turns decoded values into elements, but for those of classes.
@@ -218,6 +246,7 @@ impl Planes {
     }
 
     /// Sets the classes of the elements from this one on, which have none so far.
+    #[inline(always)]
     fn set_row<T: Element>(&mut self, classes: &Classes, first: u32, values: &[T]) {
         for (values, first) in values
             .chunks(WORD as usize)
@@ -291,11 +320,36 @@ fn planes_of<T: Element>(
     values: &[T],
 ) -> Planes {
     let mut planes = Planes::new(mask, PartBox::new(part));
-    for (elements, row) in rows(part) {
-        let at = mask.grid.flat(row) as usize;
-        planes.set_row(classes, elements.start, &values[at..at + elements.len()]);
-    }
+    Version::best().run_apart(SetRows {
+        grid: &mask.grid,
+        classes,
+        part,
+        values,
+        planes: &mut planes,
+    });
     planes
+}
+
+/// Sets the classes of the elements of a part.
+struct SetRows<'a, T> {
+    grid: &'a Grid,
+    classes: &'a Classes,
+    part: &'a ChunkBox,
+    values: &'a [T],
+    planes: &'a mut Planes,
+}
+
+impl<T: Element> Work for SetRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        for (elements, row) in rows(self.part) {
+            let at = self.grid.flat(row) as usize;
+            let values = &self.values[at..at + elements.len()];
+            (self.planes).set_row(self.classes, elements.start, values);
+        }
+    }
 }
 
 /// The rows of a part: the numbers of their elements in the part, and their positions in the field.

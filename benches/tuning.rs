@@ -83,7 +83,7 @@ fn tuned(field: &Field, bound: f64, tuning: &Tuning) -> (Outcome, Duration) {
     let one_core = ThreadPoolBuilder::new().num_threads(1).build();
     let one_core = one_core.expect("a thread");
     let start = Instant::now();
-    let tuned = one_core.install(|| tune(version, &field.grid, read, error, bound, tuning));
+    let tuned = one_core.install(|| tune(version, &field.grid, &read, error, bound, tuning));
     let time = start.elapsed();
     (predict(field, tuned.parameters, error), time)
 }

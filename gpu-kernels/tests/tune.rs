@@ -105,7 +105,14 @@ impl<T: Element> Case<'_, T> {
         let mut scratch = TileStore::new(self.grid.shape());
         let (version, read) = (Version::best(), rows_of(self.grid, self.values));
         let relative = relative_of(self.bound, self.error.to_f64(), self.range);
-        let tuned = tune(version, self.grid, read, self.error, relative, &self.tuning);
+        let tuned = tune(
+            version,
+            self.grid,
+            &read,
+            self.error,
+            relative,
+            &self.tuning,
+        );
         let parameters = tuned.parameters;
         let resolved = Resolved::new(parameters, self.error);
         let radius = match self.radius {

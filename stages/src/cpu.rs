@@ -63,7 +63,7 @@ fn recipe<T: Element, C: Code>(
     let bound = interpolator.bound;
     let relative = relative_of(bound, error.to_f64(), range);
     let (version, read) = (Version::best(), rows_of(grid, field));
-    let tuned = tune(version, grid, read, error, relative, &interpolator.tuning);
+    let tuned = tune(version, grid, &read, error, relative, &interpolator.tuning);
     let resolved = Resolved::new(tuned.parameters, error);
     let most = C::WIDTH.max_radius();
     let radius = interpolator.radius.unwrap_or_else(|| {

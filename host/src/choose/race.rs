@@ -40,7 +40,7 @@ const FIRST: Round = Round {
 const SECOND: Round = Round {
     one_of: 64,
     range: [16, 64],
-    share: 3,
+    share: 2,
     is_tuned: true,
 };
 

@@ -7,7 +7,7 @@ use crate::cpu::Version;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor, TileStore};
-use crate::cpu::predict::tune::{ReadAt, tune_on};
+use crate::cpu::predict::tune::{ReadRows, tune_on};
 use crate::cpu::tiles::chunks::{Chunks, Image, Numbers};
 use crate::cpu::tiles::coder::{self, Encoder};
 use crate::cpu::tiles::codes::{Predict, TileValues, Tiles, count};
@@ -494,7 +494,7 @@ fn tuned<T: Element>(
             }
         };
         let reads: Vec<_> = windows.iter().zip(&values).map(read).collect();
-        let tiles: Vec<(TileBox, ReadAt<'_, T>)> = (tiles.into_iter())
+        let tiles: Vec<(TileBox, ReadRows<'_, T>)> = (tiles.into_iter())
             .zip(reads.iter().map(|read| read as _))
             .collect();
         let search = Search::of_field(*tuning, grid);

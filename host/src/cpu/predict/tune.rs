@@ -29,7 +29,7 @@ pub struct Tuned {
 }
 
 /// Fills a slice with values along x from a position on. Callers differ in it, and tuning is compiled once for all of them.
-pub type ReadAt<'a, T> = &'a (dyn Fn([u64; 3], &mut [T]) + Sync);
+pub type ReadRows<'a, T> = &'a (dyn Fn([u64; 3], &mut [T]) + Sync);
 
 /// The best parameters by `tuning` for a field that is read by `read`.
 ///
@@ -37,7 +37,7 @@ pub type ReadAt<'a, T> = &'a (dyn Fn([u64; 3], &mut [T]) + Sync);
 pub fn tune<T: Element>(
     version: Version,
     grid: &TileGrid,
-    read: ReadAt<'_, T>,
+    read: ReadRows<'_, T>,
     error: T,
     relative: f64,
     tuning: &Tuning,
@@ -63,14 +63,14 @@ pub fn tune_on<T: Element>(
     version: Version,
     search: &Search,
     scope: Scope,
-    tiles: &[(TileBox, ReadAt<'_, T>)],
+    tiles: &[(TileBox, ReadRows<'_, T>)],
     one_of: usize,
     error: T,
     relative: f64,
 ) -> Tuned {
     let shape = search.shape;
     let sums_of = |model: Model<'_, T>| {
-        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadAt<'_, T>)| {
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadRows<'_, T>)| {
             sums_of_tile(version, shape, scope, tile, model, read, scratch)
         };
         let sums = parallel::map_with(tiles.iter(), || model.store(shape), of_tile);
@@ -120,7 +120,7 @@ pub fn tune_on<T: Element>(
             resolved: &resolved,
             coefficients: coefficients.as_ref(),
         };
-        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadAt<'_, T>)| {
+        let of_tile = |scratch: &mut TileStore<T>, (tile, read): &(TileBox, ReadRows<'_, T>)| {
             score_of_tile(version, shape, scope, tile, model, read, scratch)
         };
         let scored = tiles.iter().step_by(one_of);

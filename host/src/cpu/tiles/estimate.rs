@@ -20,7 +20,7 @@ use crate::cpu::Version;
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Model;
-use crate::cpu::predict::tune::{ReadAt, Tuned, tune_on};
+use crate::cpu::predict::tune::{ReadRows, Tuned, tune_on};
 use crate::cpu::tiles::chunks::Image;
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
@@ -102,11 +102,11 @@ pub(crate) struct TileSample<T> {
     /// Whether the machine that has the field predicts the tiles, and the holes that they may have there.
     has_kernels: bool,
     holes: Holes,
-    predicted: HashMap<Predictor, Predicted<T>>,
+    predicted: HashMap<PredictedBy, Predicted<T>>,
 }
 
 /// A predictor, and whether its parameters are tuned.
-type Predictor = (TilePredictor, bool);
+type PredictedBy = (TilePredictor, bool);
 
 /// What a predictor leaves of a sample, and its part of the prologue.
 struct Predicted<T> {
@@ -219,7 +219,7 @@ impl<T: Element> TileSample<T> {
     }
 
     /// The predictor of a layout. Its parameters are tuned as soon as there are tiles for that.
-    fn predictor(&self, layout: &TileLayout) -> Predictor {
+    fn predicted_by(&self, layout: &TileLayout) -> PredictedBy {
         let predictor = layout.codec.predictor;
         let is_tuned = predictor.tuning().is_some() && !self.tuning.is_empty();
         (predictor, is_tuned)
@@ -231,7 +231,7 @@ impl<T: Element> TileSample<T> {
         for layout in layouts {
             let predictor = layout.codec.predictor;
             let is_taken = new.iter().any(|taken| taken.codec.predictor == predictor);
-            if !is_taken && !self.predicted.contains_key(&self.predictor(layout)) {
+            if !is_taken && !self.predicted.contains_key(&self.predicted_by(layout)) {
                 new.push(*layout);
             }
         }
@@ -244,14 +244,14 @@ impl<T: Element> TileSample<T> {
         layout: &TileLayout,
         ways: Vec<Predicted<T>>,
         yardstick: u128,
-    ) -> Option<(Predictor, Predicted<T>)> {
+    ) -> Option<(PredictedBy, Predicted<T>)> {
         let bytes = |way: &_| self.estimate_of(way, layout, yardstick).bytes(layout);
         // The bytes of a single way need not be known here.
         let best = match ways.len() {
             1 => ways.into_iter().next(),
             _ => ways.into_iter().min_by_key(bytes),
         };
-        Some((self.predictor(layout), best?))
+        Some((self.predicted_by(layout), best?))
     }
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
@@ -336,7 +336,7 @@ impl<T: Element> TileSample<T> {
         let reads: Vec<_> = (self.tuning.iter().filter(of_fit))
             .map(|tile| (tile.tile, |at, row: &mut [T]| tile.read_row(at, row)))
             .collect();
-        let tiles: Vec<(_, ReadAt<'_, T>)> = (reads.iter())
+        let tiles: Vec<(_, ReadRows<'_, T>)> = (reads.iter())
             .map(|(tile, read)| (*tile, read as _))
             .collect();
         let one_of = fitted.len().div_ceil(scored.len().max(1));

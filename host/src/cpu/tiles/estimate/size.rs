@@ -40,7 +40,7 @@ impl<T: Element> TileSample<T> {
     /// The predicted sizes of chunk table and payload with any length of chunks, if `yardstick` is a better prediction than
     /// [`TileSample::yardstick`]; nothing if the predictor has not predicted the sample.
     pub(crate) fn estimate(&self, layout: &TileLayout, yardstick: u128) -> Option<Estimate<'_>> {
-        let predicted = self.predicted.get(&self.predictor(layout))?;
+        let predicted = self.predicted.get(&self.predicted_by(layout))?;
         Some(self.estimate_of(predicted, layout, yardstick))
     }
 

@@ -70,8 +70,9 @@ fn main() -> ExitCode {
 /// Rewrites the files that are made from the committed PTX.
 fn resources() -> Result<(), Failure> {
     let assembled = resources::assembled()?;
-    resources::write(&assembled)?;
-    machine_code::write(&assembled)
+    // The table has a hash of the machine code.
+    machine_code::write(&assembled)?;
+    resources::write(&assembled)
 }
 
 /// Runs `ferrosz-lab bench` with these arguments, built for release.

@@ -1,5 +1,5 @@
-//! The kernel that searches the range and takes the census, launched twice on one workspace: what the first launch
-//! leaves must not reach the second, and the compression that follows must find its cells clear.
+//! `FindExtremes`, which searches the range and counts zeros and negative values, launched twice on one workspace. The
+//! second launch must not see cells of the first, and the compression that follows must find its cells clear.
 
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header_words::error_term;
@@ -71,7 +71,7 @@ where
                 let is_resolved = (cells::QUANTIZER..cells::IDENTITY + 1).contains(&(at as u64));
                 let is_own = cells::OF_EXTREMES.contains(&(at as u64))
                     || cells::OF_CENSUS.contains(&(at as u64));
-                // A launch without a bound keeps what the launch before has resolved.
+                // A launch without a bound keeps the error that the launch before has resolved.
                 if bound.is_some() || !is_resolved {
                     let found = wanted.get(&(at as u64)).copied().unwrap_or_default();
                     assert_eq!(*cell, found, "cell {at} {bound:?} {census}");

@@ -7,7 +7,7 @@ pub(crate) mod weights;
 
 use crate::choose::axes::{Candidate, Turned};
 use crate::choose::predictions::{Predictions, Yardsticks, sampled_mask_bytes};
-use crate::cpu::mapping::mask::coded_values;
+use crate::cpu::mapping::coded::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::{Keeping, census};

@@ -2,8 +2,9 @@
 
 use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::mapping::axes::Turn;
+use crate::cpu::mapping::coded::decode_values;
 use crate::cpu::mapping::conversion;
-use crate::cpu::mapping::mask::{MaskDecoder, decode_values};
+use crate::cpu::mapping::mask::MaskDecoder;
 use crate::cpu::tiles;
 use crate::cpu::{Progress, Version};
 use crate::damage::{Damage, GridBox, Lost};

@@ -3,8 +3,9 @@
 use crate::cpu::Version;
 use crate::cpu::blocks::ChunkDecoder;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::mapping::coded::fill_chunk;
 use crate::cpu::mapping::conversion;
-use crate::cpu::mapping::mask::{MaskDecoder, fill_chunk};
+use crate::cpu::mapping::mask::MaskDecoder;
 use crate::decompress::read;
 use crate::error::Error;
 use crate::nearby::is_close;

@@ -4,7 +4,8 @@ use crate::choose::Request;
 use crate::choose::weights::TileWeights;
 use crate::cpu::Version;
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
-use crate::cpu::mapping::mask::{fill_field, part_bytes};
+use crate::cpu::mapping::coded::fill_field;
+use crate::cpu::mapping::mask::part_bytes;
 use crate::cpu::tiles::{
     Sampler, TileSample, exact_bytes, weighed_for_tuning, weighed_of, zeros_to_holes,
 };

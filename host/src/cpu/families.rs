@@ -1,6 +1,7 @@
 //! Whole calls on the CPU, by the family of the codec.
 
-use crate::cpu::mapping::mask::{Mask, MaskDecoder, coded_values, decode_values, fill_field};
+use crate::cpu::mapping::coded::{coded_values, decode_values, fill_field};
+use crate::cpu::mapping::mask::{Mask, MaskDecoder};
 use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::error::Error;

@@ -2,6 +2,7 @@
 
 pub(crate) mod axes;
 mod cells;
+pub(crate) mod coded;
 pub(crate) mod conversion;
 mod fill;
 pub(crate) mod mask;

@@ -161,7 +161,8 @@ fn request_of<V: Value>(
 }
 
 /// Chooses codec and layout for a field of at least one element. Returns them, and the extremes of the coded field if the
-/// choice has searched them for its bound. `cells` are those of a workspace without chunks, of which those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are clear.
+/// choice has searched them for its bound. `cells` are those of a
+/// workspace without chunks; [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are clear.
 fn choose_on<V: Value, E: Executor>(
     executor: &E,
     request: &Request,

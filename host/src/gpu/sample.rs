@@ -123,7 +123,7 @@ impl<T: Element, E: Executor> SampleKernels<T> for FieldOnMachine<'_, E> {
     }
 }
 
-/// Enqueues tasks in lanes, each of which has a workspace.
+/// Enqueues tasks in lanes; each lane has a workspace of its own.
 fn enqueue_in_lanes<T: Element, E: Executor>(
     executor: &E,
     tasks: Vec<Task<'_, T>>,

@@ -1,4 +1,4 @@
-//! Kernels find of samples what the CPU finds.
+//! Weights, sizes and predictions of sampled tiles by kernels are those of the CPU.
 
 use super::*;
 use crate::cpu::tiles::{bits_on_cpu, measures_on_cpu};

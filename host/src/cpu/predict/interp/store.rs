@@ -164,7 +164,7 @@ impl<T: Copy + Default> TileStore<T> {
         (&mut self.values, &mut self.codes)
     }
 
-    /// Values and codes, and what is seen of the slices of a level.
+    /// Values and codes, and the memory for the stencils of the last slices, for a level.
     #[inline(always)]
     pub(super) fn parts_of_slices(&mut self, level: u32) -> (&mut [T], &mut [u16], Seen<'_, T>) {
         let [slice, _] = self.level(level).strides;
@@ -341,7 +341,7 @@ impl<T: Copy + Default> TileStore<T> {
     }
 }
 
-/// Copies what a level has at the positions of the next one, before these ends.
+/// Copies values or codes from a level to the next one. Positions of the next level end at `ends`.
 #[inline(always)]
 fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2], ends: [u32; 3]) {
     let [depth, height, width] = ends;
@@ -356,7 +356,7 @@ fn coarsen<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2], ends: [u32; 3]) {
     }
 }
 
-/// Copies what the next level has, before these ends, to the positions of a level.
+/// Copies values or codes of the next level to a level. Positions of the next level end at `ends`.
 #[inline(always)]
 fn refine<V: Copy>(all: &mut [V], [fine, coarse]: [Level; 2], ends: [u32; 3]) {
     let [depth, height, width] = ends;

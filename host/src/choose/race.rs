@@ -139,11 +139,8 @@ pub(super) fn shortest<T: Element>(
         .map(|(_, layout)| *layout)
         .collect();
 
-    // 2. Those that are left, by more tiles, and their variants in blocks; of a small field, whose tiles are all predicted,
-    //    also those that have the predictor of their leader: sizes by another coder cost nothing then.
-    let joins = |layout: &Layout| {
-        in_blocks(layout) || (elements <= SMALL && has_predictor_of_leader(layout.codec))
-    };
+    // 2. Those that are left, by more tiles; of a small field with all of their variants.
+    let joins = |layout: &Layout| in_blocks(layout) || elements <= SMALL;
     let joining = left.iter().flat_map(variants).filter(joins);
     let joining: Vec<Layout> = joining.filter(|layout| !left.contains(layout)).collect();
     let of_left = left.iter().flat_map(variants);
@@ -219,12 +216,6 @@ fn decided(found: &[(u128, Layout)], elements: u64) -> Result<(u128, Layout), Er
         Ok(other) if best.0 * 100 > other.0 * SLICES_OF_FEW_PERCENT => Ok(other),
         _ => Ok(best),
     }
-}
-
-/// Whether a codec of tiles is a variant in its coder alone.
-fn has_predictor_of_leader(codec: Codec) -> bool {
-    let predictor = |codec: Codec| codec.tiles().map(|codec| codec.predictor);
-    is_variant_of(codec).is_some_and(|leader| predictor(leader) == predictor(codec))
 }
 
 fn smallest(found: &[(u128, Layout)]) -> Result<(u128, Layout), Error> {

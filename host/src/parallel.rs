@@ -15,12 +15,26 @@ pub(crate) fn thread_count() -> usize {
     }
 }
 
+/// Whether other threads can help this one.
+fn are_others() -> bool {
+    thread_count() > 1
+}
+
+/// The result of work that is shared out in several steps. It runs on one of the threads that the steps are shared among: to
+/// hand a step to another thread, and to wait for it, takes longer than a short step.
+pub(crate) fn in_steps<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    match are_others() {
+        true => rayon::scope(|_| work()),
+        false => work(),
+    }
+}
+
 /// The results of two pieces of work.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    match threads::are_there() {
+    match are_others() {
         true => rayon::join(a, b),
         false => (a(), b()),
     }
@@ -28,7 +42,7 @@ pub(crate) fn join<A: Send, B: Send>(
 
 /// Calls `work` with each number below `count`.
 fn each_number(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    match threads::are_there() {
+    match count > 1 && are_others() {
         true => (0..count).into_par_iter().for_each(work),
         false => (0..count).for_each(work),
     }

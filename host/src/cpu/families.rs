@@ -61,7 +61,7 @@ pub(crate) fn compress<T: Element>(
         fn compress() -> fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> {
             compress_of::<E>
         }
-        compress()(job, bytemuck::cast_slice(values), sink)
+        parallel::in_steps(|| compress()(job, bytemuck::cast_slice(values), sink))
     })
 }
 

@@ -86,6 +86,20 @@ impl Version {
         })
     }
 
+    /// [`fixed_length::sizes`].
+    pub(crate) fn sizes<T: Element>(
+        self,
+        codecs: &[BlockCodec],
+        quantizer: &Quantizer<T>,
+        source: Source<'_, T>,
+    ) -> Vec<usize> {
+        self.run_apart(Size {
+            codecs,
+            quantizer,
+            source,
+        })
+    }
+
     /// [`fixed_length::decode`].
     pub(crate) fn decode<T: Element>(
         self,
@@ -140,6 +154,21 @@ impl<T: Element> Work for Encode<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
         fixed_length::encode(lanes, self.codec, self.quantizer, self.source, self.image)
+    }
+}
+
+struct Size<'a, T> {
+    codecs: &'a [BlockCodec],
+    quantizer: &'a Quantizer<T>,
+    source: Source<'a, T>,
+}
+
+impl<T: Element> Work for Size<'_, T> {
+    type Output = Vec<usize>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output {
+        fixed_length::sizes(lanes, self.codecs, self.quantizer, self.source)
     }
 }
 

@@ -8,7 +8,6 @@ use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::parallel;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::BlockLayout;
@@ -73,7 +72,6 @@ pub(crate) type Put<'a> = &'a mut (dyn FnMut(&[Task], u64) -> Result<(), Error> 
 pub(crate) struct Task {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
-    length: usize,
 }
 
 impl Task {
@@ -82,7 +80,7 @@ impl Task {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        &self.bytes
     }
 }
 
@@ -120,31 +118,30 @@ impl<T: Element> Encoder<'_, T> {
     fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
         let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
         tasks.resize_with(count as usize, Task::default);
-        parallel::each(tasks.iter_mut().enumerate(), |(index, task)| {
+        // Tasks keep what chunks need, and not what they may need: new memory takes longer than a copy of few bytes.
+        let image = || vec![0; IMAGE_BYTES];
+        let tasks = tasks.iter_mut().enumerate();
+        parallel::map_with(tasks, image, |image, (index, task)| {
             let first = chunks.start + index as u64 * TASK_CHUNKS;
-            self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), task);
+            self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), image, task);
         });
     }
 
-    fn encode_task(&self, chunks: Range<u64>, task: &mut Task) {
-        let needed = (TASK_CHUNKS as usize - 1) * CHUNK * T::BYTES + IMAGE_BYTES;
-        if task.bytes.len() < needed {
-            task.bytes = vec![0; needed];
-        }
+    fn encode_task(&self, chunks: Range<u64>, image: &mut [u8], task: &mut Task) {
         task.entries.clear();
-        task.length = 0;
+        task.bytes.clear();
         for chunk in chunks {
             let source = Source {
                 field: self.field,
                 grid: &self.grid,
                 chunk,
             };
-            let image = &mut task.bytes[task.length..];
             let (form, bytes, sum) = self
                 .version
                 .encode(self.codec, self.quantizer, source, image);
-            (task.entries).push(Entry::new(task.length as u64, bytes as u64, form, sum));
-            task.length += bytes;
+            let first = task.bytes.len() as u64;
+            (task.entries).push(Entry::new(first, bytes as u64, form, sum));
+            task.bytes.extend_from_slice(&image[..bytes]);
             (self.progress)(u64::from(self.grid.chunk(chunk).elements()));
         }
     }

@@ -5,6 +5,8 @@
 
 mod decoder;
 mod encoder;
+mod quantizer;
+mod sizer;
 
 use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
@@ -62,6 +64,22 @@ pub fn encode<L: Lanes, T: Element>(
     let bytes = 4 * words as usize;
     let sum = lanes.checksum(0, &image[..bytes]);
     (form, bytes, sum)
+}
+
+/// The lengths in bytes that [`encode`] would return for a chunk with each of these codecs.
+#[inline(always)]
+pub fn sizes<L: Lanes, T: Element>(
+    lanes: L,
+    codecs: &[BlockCodec],
+    quantizer: &Quantizer<T>,
+    source: Source<'_, T>,
+) -> Vec<usize> {
+    let words = match source.grid.shape() {
+        Shape::Line => sizer::words::<L, Line, T, 1>(lanes, codecs, quantizer, source),
+        Shape::Plane => sizer::words::<L, Plane, T, 2>(lanes, codecs, quantizer, source),
+        Shape::Cube => sizer::words::<L, Cube, T, 2>(lanes, codecs, quantizer, source),
+    };
+    words.into_iter().map(|words| 4 * words as usize).collect()
 }
 
 /// Decodes one chunk of a grid into `values`, row by row; `values` has as many positions as the chunk. With `verify`,

@@ -365,10 +365,8 @@ impl<T: Element> TileSample<T> {
             return;
         }
         let grid = self.grid;
-        let size = |image: &mut Vec<u8>, tile: &mut SampleTile<T>| {
-            tile.size_in_blocks(wanted, &grid, quantizer, image);
-        };
-        parallel::map_with(self.tiles.iter_mut(), Vec::new, size);
+        let size = |tile: &mut SampleTile<T>| tile.size_in_blocks(wanted, &grid, quantizer);
+        parallel::each(self.tiles.iter_mut(), size);
     }
 
     /// The predicted size of the payload in blocks of a shape that the tiles are sized in, if `yardstick` is a better

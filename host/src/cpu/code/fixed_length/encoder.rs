@@ -1,5 +1,6 @@
 //! Encoding of a chunk's elements.
 
+use crate::cpu::code::fixed_length::quantizer::{BlockQuantizer, ExceptionMask};
 use crate::cpu::code::fixed_length::{Source, blocks, is_whole};
 use crate::cpu::lanes::Lanes;
 use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, choose_rate};
@@ -7,19 +8,15 @@ use ferrosz_codec::container::chunk::{CHUNK_GROUPS, Form, Sections, raw_words};
 use ferrosz_codec::container::grid::{BlockPosition, ChunkBox};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::predict::group::{Group, MAX_REACH, last_of};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{GROUP, StaticShape, WHOLE_GROUP};
 
-/// The values of a group that have no code: bit e is set for element e.
-type ExceptionMask = u32;
-
 /// The values of a block, and masks of the positions that hold one.
-type Values<T, const G: usize> = ([[T; GROUP]; G], [u32; G]);
+pub(super) type Values<T, const G: usize> = ([[T; GROUP]; G], [u32; G]);
 
 impl<'a, T: Element> Source<'a, T> {
     /// The rows of the chunk, in their order.
-    fn rows(&self, chunk: ChunkBox) -> impl Iterator<Item = &'a [T]> {
+    pub(super) fn rows(&self, chunk: ChunkBox) -> impl Iterator<Item = &'a [T]> {
         let [depth, height, width] = chunk.extents;
         let (field, grid) = (self.field, *self.grid);
         (0..depth * height).map(move |row| {
@@ -30,7 +27,7 @@ impl<'a, T: Element> Source<'a, T> {
     }
 
     #[inline(always)]
-    fn block<S: StaticShape, const G: usize>(
+    pub(super) fn block<S: StaticShape, const G: usize>(
         &self,
         chunk: &ChunkBox,
         position: &BlockPosition,
@@ -103,14 +100,10 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     let mut end = bodies;
     for (b, position) in blocks(chunk, S::SHAPE).enumerate() {
         let (values, inside) = source.block::<S, G>(&chunk, &position);
-        let mut codes = [[0; GROUP]; G];
-        quantize.block::<S, G>(&values, inside, b, &mut exceptions, &mut codes);
-        let before = if codec.is_layered() {
-            quantize.layer.next(&codes[0])
-        } else {
-            0
-        };
-        let groups = lanes.forward::<S, G>(codec.predictor(), &codes, before);
+        let nearest = quantize.nearest(&values, &inside);
+        let (codes, masks) = quantize.block::<S, G>(&values, &inside, nearest);
+        exceptions.note(b, masks);
+        let groups = lanes.forward::<S, G>(codec.predictor(), &codes, quantize.before(&codes));
         let (first, others) = lanes.magnitude_bits(&groups);
         let rate = choose_rate(first, others, G as u32, codec);
         image[b] = rate.to_byte();
@@ -126,7 +119,7 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     sections.body_bytes = (end - bodies) as u32;
     let mut initial = 0;
     if codec.is_layered() {
-        initial = quantize.layer.initial.unwrap_or(0);
+        initial = quantize.initial();
         image[bodies - 4..bodies].copy_from_slice(&initial.to_le_bytes());
     }
     finish::<S, T, G>(sections, initial, quantizer, source, &exceptions, image)
@@ -163,142 +156,6 @@ fn finish<S: StaticShape, T: Element, const G: usize>(
     (form, form_words)
 }
 
-/// The state of a prediction that runs from block to block.
-#[derive(Default)]
-struct Layer {
-    /// The chunk's first code, if it was found.
-    initial: Option<i32>,
-    /// The last code before the next one.
-    last: i32,
-}
-
-impl Layer {
-    /// The code before the first code of this group.
-    #[inline(always)]
-    fn next(&mut self, codes: &Group) -> i32 {
-        core::mem::replace(&mut self.last, codes[GROUP - 1])
-    }
-
-    /// Records the chunk's first code, if it is in this group.
-    #[inline(always)]
-    fn begin(&mut self, codes: &Group, has_code: u32) {
-        if self.initial.is_none() && has_code != 0 {
-            self.last = codes[has_code.trailing_zeros() as usize];
-            self.initial = Some(self.last);
-        }
-    }
-}
-
-/// Quantises the blocks of a chunk, one after the other.
-struct BlockQuantizer<'a, T> {
-    codec: BlockCodec,
-    quantizer: &'a Quantizer<T>,
-    error: T,
-    step: T,
-    inverse: T,
-    layer: Layer,
-}
-
-impl<'a, T: Element> BlockQuantizer<'a, T> {
-    #[inline(always)]
-    fn new(codec: BlockCodec, quantizer: &'a Quantizer<T>) -> Self {
-        let [error, step, inverse] = quantizer.to_bits().map(T::from_bits64);
-        Self {
-            codec,
-            quantizer,
-            error,
-            step,
-            inverse,
-            layer: Layer::default(),
-        }
-    }
-
-    /// Sets the codes of block number `b`. Elements without a code, and positions without elements, have the predicted
-    /// code, so that the difference is 0.
-    #[inline(always)]
-    fn block<S: StaticShape, const G: usize>(
-        &mut self,
-        values: &[[T; GROUP]; G],
-        inside: [u32; G],
-        b: usize,
-        exceptions: &mut Exceptions,
-        codes: &mut [Group; G],
-    ) {
-        let mut clear = inside == [WHOLE_GROUP; G];
-        for (values, codes) in values.iter().zip(&mut *codes) {
-            clear &= self.nearest_codes(values, codes);
-        }
-        let mut has_code = inside[0];
-        if !clear {
-            let masks;
-            (masks, has_code) = self.with_care::<S, G>(values, inside, codes);
-            exceptions.note(b, masks);
-        }
-        if self.codec.is_layered() {
-            self.layer.begin(&codes[0], has_code);
-        }
-    }
-
-    /// Sets the [`Quantizer::nearest_code`] of all values; returns whether [`Quantizer::is_clearly_within`] holds for
-    /// all.
-    #[inline(always)]
-    fn nearest_codes(&self, values: &[T; GROUP], codes: &mut Group) -> bool {
-        let mut clear = true;
-        for (value, code) in values.iter().zip(codes) {
-            let scaled = *value * self.inverse;
-            let rounded = scaled + T::ROUNDING_MAGIC;
-            *code = rounded
-                .low_bits()
-                .wrapping_sub(T::ROUNDING_MAGIC.low_bits()) as i32;
-            // Below the limit this is exactly the code, so no conversion is necessary.
-            let decoded = (rounded - T::ROUNDING_MAGIC) * self.step;
-            clear &= scaled.abs() < T::ROUNDING_LIMIT;
-            clear &= (*value - decoded).abs() < self.error;
-        }
-        clear
-    }
-
-    /// Sets the codes of a block in which a value is not clearly within the bound; returns the exceptions, and the
-    /// positions of the first group that have a code.
-    #[cold]
-    #[inline(never)]
-    fn with_care<S: StaticShape, const G: usize>(
-        &mut self,
-        values: &[[T; GROUP]; G],
-        inside: [u32; G],
-        codes: &mut [Group; G],
-    ) -> ([ExceptionMask; G], u32) {
-        let predictor = self.codec.predictor();
-        let mut exceptions = [0; G];
-        let mut of_first = 0;
-        let mut before = [0; MAX_REACH];
-        for (g, group) in codes.iter_mut().enumerate() {
-            let (mut has_code, mut is_hole) = (0, 0);
-            for (e, value) in values[g].iter().enumerate() {
-                if inside[g] >> e & 1 == 0 {
-                    continue;
-                }
-                if let Some(code) = self.quantizer.quantize(*value) {
-                    group[e] = code;
-                    has_code |= 1 << e;
-                }
-                is_hole |= u32::from(self.quantizer.is_hole(*value)) << e;
-            }
-            exceptions[g] = inside[g] & !has_code & !is_hole;
-            if g == 0 {
-                of_first = has_code;
-            }
-            if self.codec.is_layered() {
-                self.layer.begin(group, has_code);
-                before[0] = self.layer.last;
-            }
-            predictor.fill(S::SHAPE, group, has_code, &before);
-            before = last_of(S::SHAPE, group);
-        }
-        (exceptions, of_first)
-    }
-}
-
 /// The values of a chunk that have no code.
 struct Exceptions {
     any: bool,
@@ -316,9 +173,12 @@ impl Default for Exceptions {
 
 impl Exceptions {
     /// Records the exceptions of block number `b`.
+    #[inline(always)]
     fn note<const G: usize>(&mut self, b: usize, masks: [ExceptionMask; G]) {
-        self.any |= masks != [0; G];
-        self.masks[b * G..][..G].copy_from_slice(&masks);
+        if masks != [0; G] {
+            self.any = true;
+            self.masks[b * G..][..G].copy_from_slice(&masks);
+        }
     }
 
     fn count(&self, sections: &mut Sections) {
@@ -360,7 +220,8 @@ impl Exceptions {
     }
 }
 
-fn is_constant<'a, T: Element>(mut rows: impl Iterator<Item = &'a [T]>) -> bool {
+/// Whether all elements have the same bits.
+pub(super) fn is_constant<'a, T: Element>(mut rows: impl Iterator<Item = &'a [T]>) -> bool {
     let mut first = None;
     rows.all(|row| {
         row.iter()

@@ -79,9 +79,8 @@ pub(crate) fn measures_on_cpu<T: Element>(
             .filter(|(codec, shape)| codec.takes(*shape))
     };
     let blocks: Vec<_> = wanted.shapes.iter().flat_map(blocks).collect();
-    let mut image = Vec::new();
     let sizes = |mut tile: SampleTile<T>| {
-        tile.size_in_blocks(&blocks, tiles, quantizer, &mut image);
+        tile.size_in_blocks(&blocks, tiles, quantizer);
         tile.sizes
     };
     let sized = read(&mut wanted.sized.iter().copied());

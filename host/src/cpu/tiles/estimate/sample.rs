@@ -1,7 +1,7 @@
 //! A tile of a sample, with its elements.
 
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::code::fixed_length::Source;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::tiles::estimate::holes::fill_rows;
 use crate::cpu::version::Work;
@@ -187,37 +187,40 @@ impl<T: Element> SampleTile<T> {
         known.map(|(_, bytes)| *bytes)
     }
 
-    /// Finds the sizes in blocks that are not known.
+    /// Finds the sizes in blocks that are not known: of all codecs for a shape at once.
     pub(super) fn size_in_blocks(
         &mut self,
         wanted: &[(BlockCodec, Shape)],
         grid: &TileGrid,
         quantizer: &Quantizer<T>,
-        image: &mut Vec<u8>,
     ) {
         let is_new = |blocks: &&(BlockCodec, Shape)| self.block_bytes(**blocks).is_none();
         let new: Vec<_> = wanted.iter().filter(is_new).copied().collect();
         if new.is_empty() {
             return;
         }
-        image.resize(IMAGE_BYTES, 0);
         let field = self.own(grid);
         let own = self.tile.extents(grid.shape()).map(u64::from);
         let extents = Extents::new(&own).unwrap_or(Extents::line(field.len() as u64));
-        let size = |(codec, shape): (BlockCodec, Shape)| {
+        let sizes = |shape: Shape| -> Sizes {
+            let of_shape = new.iter().filter(|(_, of)| *of == shape);
+            let codecs: Vec<_> = of_shape.map(|(codec, _)| *codec).collect();
             let blocks = Grid::new(shape, &extents);
-            let mut encode = |chunk| {
+            let mut found: Sizes = codecs.iter().map(|codec| ((*codec, shape), 0)).collect();
+            for chunk in 0..blocks.chunk_count() {
                 let source = Source {
                     field: &field,
                     grid: &blocks,
                     chunk,
                 };
-                (Version::best().encode(codec, quantizer, source, image)).1 as u64
-            };
-            let bytes = (0..blocks.chunk_count()).map(&mut encode).sum();
-            ((codec, shape), bytes)
+                let bytes = Version::best().sizes(&codecs, quantizer, source);
+                for ((_, all), bytes) in found.iter_mut().zip(bytes) {
+                    *all += bytes as u64;
+                }
+            }
+            found
         };
-        let found: Sizes = new.into_iter().map(size).collect();
+        let found: Vec<_> = Shape::ALL.into_iter().flat_map(sizes).collect();
         self.sizes.extend(found);
     }
 }

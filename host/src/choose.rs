@@ -208,8 +208,7 @@ fn choose_in<T: Element>(
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
-    let (best, error) =
-        parallel::in_steps(|| best_in(bound, mapping, copies, request, field))?;
+    let (best, error) = parallel::in_steps(|| best_in(bound, mapping, copies, request, field))?;
     Ok((best.chosen, error))
 }
 

@@ -3,7 +3,7 @@
 use crate::choose::Request;
 use crate::choose::weights::TileWeights;
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::code::fixed_length::Source;
 use crate::cpu::mapping::coded::fill_field;
 use crate::cpu::mapping::mask::part_bytes;
 use crate::cpu::tiles::{
@@ -21,6 +21,7 @@ use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::mapping::mask::{Classes, HEADS_BYTES, MaskLayout};
 use ferrosz_codec::mapping::{Keep, ValueMapping};
+use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
@@ -131,12 +132,7 @@ impl<'a, T: Element> Predictions<'a, T> {
                 }
                 self.sampled(&new, tiles)
             }
-            Effort::Exact => {
-                let chunk = self.request.chunk;
-                let exact =
-                    |layout: &Layout| in_chunks(chunk, layout, |layout| self.exact_bytes(layout));
-                new.iter().map(exact).collect()
-            }
+            Effort::Exact => self.exact(&new),
         }?;
         for (layout, (bytes, chosen)) in new.iter().zip(found) {
             let bytes = bytes + self.mask_bytes(layout)?;
@@ -255,10 +251,7 @@ impl<'a, T: Element> Predictions<'a, T> {
                     && request.keep(layout.codec).zeros == *holes
             };
             let own = layouts.iter().filter(is_own);
-            let blocks = own.filter_map(|layout| match layout.family() {
-                Family::Blocks(BlockLayout { codec, grid }) => Some((codec, grid.shape())),
-                Family::Tiles(_) => None,
-            });
+            let blocks = own.filter_map(|own| Some((block_codec(own)?, own.grid().shape())));
             let blocks: Vec<_> = blocks.collect();
             sample.size_in_blocks(&blocks, &with_holes(quantizer, *holes));
         }
@@ -331,7 +324,42 @@ impl<'a, T: Element> Predictions<'a, T> {
         Ok(added)
     }
 
-    fn exact_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
+    /// The sizes of chunk table and payload of the whole field. Codecs whose blocks have the same shape are sized at once.
+    fn exact(&mut self, layouts: &[Layout]) -> Result<Vec<(u128, Layout)>, Error> {
+        let chunk = self.request.chunk;
+        let mut of_blocks = HashMap::new();
+        let mut found = Vec::with_capacity(layouts.len());
+        for layout in layouts {
+            let Family::Blocks(BlockLayout { codec, grid }) = layout.family() else {
+                found.push(in_chunks(chunk, layout, |it| self.exact_tile_bytes(it))?);
+                continue;
+            };
+            let key = |codec| (codec, grid.shape());
+            if !of_blocks.contains_key(&key(codec)) {
+                let are_holes = self.has_zeros_as_holes(layout);
+                let is_alike = |other: &&Layout| {
+                    other.shape == layout.shape && self.has_zeros_as_holes(other) == are_holes
+                };
+                let alike = layouts.iter().filter(is_alike);
+                let codecs: Vec<_> = alike.filter_map(block_codec).collect();
+                let (values, quantizer) = self.whole(layout)?;
+                let sizes = exact_block_bytes(&codecs, &grid, &quantizer, &values);
+                of_blocks.extend(codecs.into_iter().map(key).zip(sizes));
+            }
+            let bytes = of_blocks.get(&key(codec)).ok_or(Error::NotChosen)?;
+            found.push((*bytes, *layout));
+        }
+        Ok(found)
+    }
+
+    fn exact_tile_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
+        let (values, quantizer) = self.whole(layout)?;
+        let tiles = layout.tiles().ok_or(Error::NotChosen)?;
+        Ok(exact_bytes(&tiles, &quantizer, &values))
+    }
+
+    /// The coded field that a layout has, and its quantiser.
+    fn whole(&mut self, layout: &Layout) -> Result<(Vec<T>, Quantizer<T>), Error> {
         let grid = layout.grid();
         let extents = grid.lengths().map(|length| length as u32);
         let origin = [0; 3];
@@ -343,17 +371,14 @@ impl<'a, T: Element> Predictions<'a, T> {
             }
         };
         let are_holes = self.has_zeros_as_holes(layout);
-        let quantizer = &with_holes(self.quantizer, are_holes);
+        let quantizer = with_holes(self.quantizer, are_holes);
         if are_holes {
             zeros_to_holes(&mut values);
         }
         if quantizer.is_hole(T::HOLE) {
             fill_field(Copies::InMemory, layout, &mut values)?;
         }
-        Ok(match layout.family() {
-            Family::Blocks(blocks) => exact_block_bytes(&blocks, quantizer, &values),
-            Family::Tiles(tiles) => exact_bytes(&tiles, quantizer, &values),
-        })
+        Ok((values, quantizer))
     }
 }
 
@@ -475,24 +500,31 @@ fn tiles_of(grid: &Grid) -> TileGrid {
     TileGrid::sliced(grid.shape(), grid.slices(), grid.slice_lengths())
 }
 
-/// The size of chunk table and payload of a field in blocks.
+/// The codec of a layout of blocks.
+fn block_codec(layout: &Layout) -> Option<BlockCodec> {
+    match layout.family() {
+        Family::Blocks(BlockLayout { codec, .. }) => Some(codec),
+        Family::Tiles(_) => None,
+    }
+}
+
+/// The sizes of chunk table and payload of a field in blocks, with each of these codecs.
 fn exact_block_bytes<T: Element>(
-    layout: &BlockLayout,
+    codecs: &[BlockCodec],
+    grid: &Grid,
     quantizer: &Quantizer<T>,
     values: &[T],
-) -> u128 {
-    let BlockLayout { codec, grid } = layout;
-    let mut image = vec![0; IMAGE_BYTES];
-    let mut encode = |chunk| {
+) -> Vec<u128> {
+    let of_chunk = |chunk| {
         let source = Source {
             field: values,
             grid,
             chunk,
         };
-        (Version::best().encode(*codec, quantizer, source, &mut image)).1 as u128
+        Version::best().sizes(codecs, quantizer, source)
     };
-    let chunks = 0..grid.chunk_count();
-    chunks
-        .map(|chunk| ENTRY_BYTES as u128 + encode(chunk))
-        .sum()
+    let sizes = parallel::map(0..grid.chunk_count(), of_chunk);
+    let with_entry = |bytes: usize| (ENTRY_BYTES + bytes) as u128;
+    let of_codec = |at: usize| sizes.iter().map(|sizes| with_entry(sizes[at])).sum();
+    (0..codecs.len()).map(of_codec).collect()
 }

@@ -100,10 +100,10 @@ pub(super) fn write<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     let mut end = bodies;
     for (b, position) in blocks(chunk, S::SHAPE).enumerate() {
         let (values, inside) = source.block::<S, G>(&chunk, &position);
-        let nearest = quantize.nearest(&values, &inside);
+        let nearest = quantize.nearest(&values);
         let (codes, masks) = quantize.block::<S, G>(&values, &inside, nearest);
         exceptions.note(b, masks);
-        let groups = lanes.forward::<S, G>(codec.predictor(), &codes, quantize.before(&codes));
+        let groups = quantize.differences::<L, S, G>(lanes, &codes, &inside);
         let (first, others) = lanes.magnitude_bits(&groups);
         let rate = choose_rate(first, others, G as u32, codec);
         image[b] = rate.to_byte();

@@ -1,5 +1,6 @@
 //! The codes of a chunk's blocks, one block after the other.
 
+use crate::cpu::lanes::Lanes;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::predict::group::{Group, MAX_REACH, last_of};
@@ -9,8 +10,8 @@ use ferrosz_codec::shape::{GROUP, StaticShape, WHOLE_GROUP};
 /// The values of a group that have no code: bit e is set for element e.
 pub(super) type ExceptionMask = u32;
 
-/// The [nearest codes](Quantizer::nearest_code) of a block, and whether they are its codes: each position has an element,
-/// which [is clearly within the bound](Quantizer::is_clearly_within).
+/// The [nearest codes](Quantizer::nearest_code) of a block, and whether they are the codes of its elements: all
+/// [are clearly within the bound](Quantizer::is_clearly_within).
 pub(super) type Nearest<const G: usize> = ([Group; G], bool);
 
 /// Quantises the blocks of a chunk for a codec.
@@ -63,24 +64,36 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         self.layer.initial.unwrap_or(0)
     }
 
-    /// The code that a block's first code is predicted by; the next block has the last one of these codes.
+    /// The differences of a block's codes from their predictions; 0 at positions without elements. The blocks of a chunk come in
+    /// their order, as a layered codec predicts from one to the next.
     #[inline(always)]
-    pub(super) fn before(&mut self, codes: &[Group]) -> i32 {
-        match self.codec.is_layered() {
+    pub(super) fn differences<L: Lanes, S: StaticShape, const G: usize>(
+        &mut self,
+        lanes: L,
+        codes: &[Group; G],
+        inside: &[u32; G],
+    ) -> [Group; G] {
+        let before = match self.codec.is_layered() {
             true => core::mem::replace(&mut self.layer.last, codes[0][GROUP - 1]),
             false => 0,
+        };
+        let mut groups = lanes.forward::<S, G>(self.codec.predictor(), codes, before);
+        // Elements are predicted by elements alone: those before them in each dimension.
+        if *inside != [WHOLE_GROUP; G] {
+            for (group, inside) in groups.iter_mut().zip(inside) {
+                for (e, difference) in group.iter_mut().enumerate() {
+                    *difference &= -((inside >> e & 1) as i32);
+                }
+            }
         }
+        groups
     }
 
     /// The nearest codes of a block. They do not depend on the codec.
     #[inline(always)]
-    pub(super) fn nearest<const G: usize>(
-        &self,
-        values: &[[T; GROUP]; G],
-        inside: &[u32; G],
-    ) -> Nearest<G> {
+    pub(super) fn nearest<const G: usize>(&self, values: &[[T; GROUP]; G]) -> Nearest<G> {
         let mut codes = [[0; GROUP]; G];
-        let mut clear = *inside == [WHOLE_GROUP; G];
+        let mut clear = true;
         for (values, codes) in values.iter().zip(&mut codes) {
             clear &= self.nearest_of_group(values, codes);
         }
@@ -106,8 +119,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         clear
     }
 
-    /// The codes of a block, and its exceptions. Elements without a code, and positions without elements, have the predicted
-    /// code, so that the difference is 0.
+    /// The codes of a block, and its exceptions. Elements without a code have the predicted code, so that the difference is 0.
     #[inline(always)]
     pub(super) fn block<S: StaticShape, const G: usize>(
         &mut self,
@@ -126,8 +138,7 @@ impl<'a, T: Element> BlockQuantizer<'a, T> {
         (codes, exceptions)
     }
 
-    /// Completes the nearest codes of a block in which a value is not clearly within the bound, or a position has no element;
-    /// returns the exceptions, and the positions of the first group that have a code.
+    /// Completes the nearest codes of a block in which a value is not clearly within the bound; returns the exceptions, and the positions of the first group that have a code.
     #[cold]
     #[inline(never)]
     fn with_care<S: StaticShape, const G: usize>(

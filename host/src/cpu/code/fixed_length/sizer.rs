@@ -34,12 +34,12 @@ pub(super) fn words<L: Lanes, S: StaticShape, T: Element, const G: usize>(
     let rounding = BlockQuantizer::new(first.quantize.codec, quantizer);
     for position in blocks(chunk, S::SHAPE) {
         let (values, inside) = source.block::<S, G>(&chunk, &position);
-        let nearest = rounding.nearest(&values, &inside);
+        let nearest = rounding.nearest(&values);
         let mut known = None;
         for sized in &mut all {
             let (codes, masks) = sized.quantize.block::<S, G>(&values, &inside, nearest);
             sized.note(&masks);
-            sized.add_body::<L, S, G>(lanes, &codes, &mut known);
+            sized.add_body::<L, S, G>(lanes, &codes, &inside, &mut known);
         }
     }
     let is_constant = quantizer.is_lossless() && is_constant(source.rows(chunk));
@@ -79,16 +79,15 @@ impl<T: Element> CodecSize<'_, T> {
         &mut self,
         lanes: L,
         codes: &[Group; G],
+        inside: &[u32; G],
         known: &mut Option<Bits>,
     ) {
         let codec = self.quantize.codec;
-        let before = self.quantize.before(codes);
-        let (first, others) = match *known {
-            Some((predictor, bits)) if predictor == codec.predictor() && !codec.is_layered() => {
-                bits
-            }
-            _ => {
-                let groups = lanes.forward::<S, G>(codec.predictor(), codes, before);
+        let is_known = |(of, _): &Bits| *of == codec.predictor() && !codec.is_layered();
+        let (first, others) = match known.filter(is_known) {
+            Some((_, bits)) => bits,
+            None => {
+                let groups = self.quantize.differences::<L, S, G>(lanes, codes, inside);
                 lanes.magnitude_bits(&groups)
             }
         };

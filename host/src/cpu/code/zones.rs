@@ -13,6 +13,7 @@ use ferrosz_codec::code::entropy::tables::NOTHING;
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token, magnitude};
 use ferrosz_codec::tile::code::{Step, TileCodes};
 use ferrosz_codec::tile::{LANES, STEPS, TileBox, TileOrder, ZONES};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of the zone that anchors have in the table.
 const ANCHOR: u32 = ZONES;
@@ -35,11 +36,18 @@ const TOKEN_BITS: u32 = TOKENS.next_power_of_two().ilog2();
 /// Counters of all contexts' tokens.
 const COUNTERS: usize = (CONTEXTS << TOKEN_BITS) as usize;
 
-/// The zone of each position of a tile. The table takes some time to make, and serves all tiles of a field.
+/// The zone of each position of a tile, and the shifts of contexts.
 #[derive(Debug, Clone)]
 pub struct ZoneMap {
-    order: TileOrder,
+    zones: Arc<Zones>,
     shifts: Shifts,
+}
+
+/// The zone of each position of a tile of an order. The table takes as long to make as it takes to code a tile, so it is
+/// made once: [`Zones::of`].
+#[derive(Debug)]
+struct Zones {
+    order: TileOrder,
     /// The cells of each pattern's lanes.
     patterns: Vec<Step<u8>>,
     /// The number of each step's pattern.
@@ -64,12 +72,22 @@ pub struct Contexts<'a> {
     are_nothing: [bool; MOST_PATTERNS],
 }
 
-impl ZoneMap {
-    /// The zones of tiles of this order, whose contexts have these shifts.
-    pub fn new(order: TileOrder, shifts: Shifts) -> Self {
-        let mut map = Self {
+impl Zones {
+    /// The zones of an order, of which there are few: one for each geometry of a predictor and each shape.
+    fn of(order: TileOrder) -> Arc<Self> {
+        static KNOWN: Mutex<Vec<Arc<Zones>>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(zones) = known.iter().find(|zones| zones.order == order) {
+            return Arc::clone(zones);
+        }
+        let zones = Arc::new(Self::new(order));
+        known.push(Arc::clone(&zones));
+        zones
+    }
+
+    fn new(order: TileOrder) -> Self {
+        let mut zones = Self {
             order,
-            shifts,
             patterns: Vec::new(),
             numbers: [0; STEPS as usize],
             anchors: [0; STEPS as usize],
@@ -78,7 +96,7 @@ impl ZoneMap {
             let found: Step<Option<u32>> =
                 std::array::from_fn(|lane| order.zone(step, lane as u32));
             for (lane, zone) in found.iter().enumerate() {
-                map.anchors[step as usize] |= u32::from(zone.is_none()) << lane;
+                zones.anchors[step as usize] |= u32::from(zone.is_none()) << lane;
             }
             let pattern = std::array::from_fn(|lane| {
                 let zone = found[lane].unwrap_or(ANCHOR);
@@ -88,19 +106,29 @@ impl ZoneMap {
                 };
                 (CELLS_OF_ZONE as u32 * zone + oddness) as u8
             });
-            let known = map.patterns.iter().position(|other| *other == pattern);
-            map.numbers[step as usize] = known.unwrap_or(map.patterns.len()) as u8;
+            let known = zones.patterns.iter().position(|other| *other == pattern);
+            zones.numbers[step as usize] = known.unwrap_or(zones.patterns.len()) as u8;
             if known.is_none() {
-                map.patterns.push(pattern);
+                zones.patterns.push(pattern);
             }
         }
-        map
+        zones
+    }
+}
+
+impl ZoneMap {
+    /// The zones of tiles of this order, whose contexts have these shifts.
+    pub fn new(order: TileOrder, shifts: Shifts) -> Self {
+        Self {
+            zones: Zones::of(order),
+            shifts,
+        }
     }
 
     /// The order that this map was made of.
     #[inline(always)]
-    pub const fn order(&self) -> TileOrder {
-        self.order
+    pub fn order(&self) -> TileOrder {
+        self.zones.order
     }
 
     /// The shifts of contexts.
@@ -112,9 +140,9 @@ impl ZoneMap {
     /// The lanes of a step that have a code, as bits.
     #[inline(always)]
     pub fn active(&self, tile: &TileBox, step: u32) -> u32 {
-        let lanes = tile.lanes(self.order.shape, step);
+        let lanes = tile.lanes(self.zones.order.shape, step);
         let inside = u32::MAX.unbounded_shr(LANES - lanes);
-        inside & !self.anchors.get(step as usize).copied().unwrap_or(0)
+        inside & !self.zones.anchors.get(step as usize).copied().unwrap_or(0)
     }
 
     /// The contexts of a tile of these classes.
@@ -122,7 +150,7 @@ impl ZoneMap {
     pub fn contexts<'a>(&'a self, tile: &'a TileBox, classes: &Classes) -> Contexts<'a> {
         let mut of_cell = [NOTHING as u8; ALL_CELLS];
         for (zone, cells) in (0..ZONES).zip(of_cell.as_chunks_mut::<CELLS_OF_ZONE>().0) {
-            let (class, level) = (classes.of(zone), level_of_zone(&self.order, zone));
+            let (class, level) = (classes.of(zone), level_of_zone(&self.zones.order, zone));
             if class == 0 {
                 continue;
             }
@@ -134,12 +162,12 @@ impl ZoneMap {
         let mut contexts = Contexts {
             map: self,
             tile,
-            is_complete: tile.is_complete(self.order.shape),
+            is_complete: tile.is_complete(self.zones.order.shape),
             patterns: [[NOTHING as u8; LANES as usize]; MOST_PATTERNS],
             are_nothing: [true; MOST_PATTERNS],
         };
         let all = contexts.patterns.iter_mut().zip(&mut contexts.are_nothing);
-        for (cells, (pattern, are_nothing)) in self.patterns.iter().zip(all) {
+        for (cells, (pattern, are_nothing)) in self.zones.patterns.iter().zip(all) {
             *pattern = cells.map(|cell| of_cell[usize::from(cell) % ALL_CELLS]);
             *are_nothing = *pattern == [NOTHING as u8; LANES as usize];
         }
@@ -153,7 +181,7 @@ impl ZoneMap {
         let mut magnitudes = [[0u32; LANES as usize]; MOST_PATTERNS];
         let mut raws = [0u16; LANES as usize];
         let (steps, _) = codes.as_chunks::<{ LANES as usize }>();
-        for (codes, number) in steps.iter().zip(&self.numbers) {
+        for (codes, number) in steps.iter().zip(&self.zones.numbers) {
             if *codes == [0; LANES as usize] {
                 continue;
             }
@@ -166,7 +194,7 @@ impl ZoneMap {
         }
         let mut classes = Classes::ZERO;
         for (zone, sum) in (0..ZONES).zip(self.sums_of_zones(&magnitudes)) {
-            classes.set(zone, class(self.order.level_shape, zone, sum));
+            classes.set(zone, class(self.zones.order.level_shape, zone, sum));
         }
         (classes, raws.into_iter().map(u32::from).sum())
     }
@@ -177,7 +205,7 @@ impl ZoneMap {
         // Eight sums of each zone, as neighbouring lanes often have the same zone, and an addition would have to wait
         // for the one before.
         let mut parts = [[0u32; 8]; ALL_ZONES];
-        for (cells, sums) in self.patterns.iter().zip(sums) {
+        for (cells, sums) in self.zones.patterns.iter().zip(sums) {
             for (lane, (cell, sum)) in cells.iter().zip(sums).enumerate() {
                 parts[usize::from(*cell) / CELLS_OF_ZONE % ALL_ZONES][lane % 8] += sum;
             }
@@ -188,7 +216,7 @@ impl ZoneMap {
     /// The contexts, as bits, of the positions that a zone of this class has in a tile.
     #[inline(always)]
     pub fn contexts_of_zone(&self, tile: &TileBox, zone: u32, class: u32) -> u32 {
-        (self.shifts).contexts_of_zone(&self.order, tile.left, zone, class)
+        (self.shifts).contexts_of_zone(&self.zones.order, tile.left, zone, class)
     }
 
     /// Counts the symbols of a tile of these codes, unless all codes are 0.
@@ -263,13 +291,13 @@ impl Contexts<'_> {
     /// of class 0. None if there is no other lane.
     #[inline(always)]
     pub fn of(&self, step: u32) -> Option<Step<u8>> {
-        let number = usize::from(self.map.numbers[step as usize % STEPS as usize]);
+        let number = usize::from(self.map.zones.numbers[step as usize % STEPS as usize]);
         if self.are_nothing.get(number).copied().unwrap_or(true) {
             return None;
         }
         let mut contexts = self.patterns[number];
         if !self.is_complete {
-            let lanes = self.tile.lanes(self.map.order.shape, step);
+            let lanes = self.tile.lanes(self.map.zones.order.shape, step);
             for (lane, context) in (0..).zip(&mut contexts) {
                 *context = if lane < lanes {
                     *context
@@ -321,9 +349,9 @@ mod tests {
             let orders = Geometry::ALL.map(levels);
             for order in orders.into_iter().chain([TileOrder::flat(shape)]) {
                 let map = ZoneMap::new(order, Shifts::NONE);
-                assert!(map.patterns.len() <= MOST_PATTERNS, "{order:?}");
+                assert!(map.zones.patterns.len() <= MOST_PATTERNS, "{order:?}");
                 for step in 0..STEPS {
-                    let pattern = map.patterns[usize::from(map.numbers[step as usize])];
+                    let pattern = map.zones.patterns[usize::from(map.zones.numbers[step as usize])];
                     for lane in 0..LANES {
                         let zone = order.zone(step, lane).unwrap_or(ANCHOR);
                         let cell = u32::from(pattern[lane as usize]);

@@ -31,8 +31,10 @@ pub fn encode<T: Element>(
     if words.iter().all(|word| *word == 0) {
         return (Form::Zero, 0);
     }
-    let is_raw = |z: &&u16| **z == RAW as u16;
-    let raws = codes.iter().flatten().filter(is_raw).count();
+    let is_raw = |z: &u16| *z == RAW as u16;
+    // Whole tiles are counted in vectors.
+    let raws_of = |codes: &TileCodes| codes.iter().map(|z| u32::from(is_raw(z))).sum::<u32>();
+    let raws = codes.iter().map(raws_of).sum::<u32>() as usize;
     if padded(4 * length(words) + raws * T::BYTES) >= chunk.raw_bytes::<T>() {
         return (Form::Raw, chunk.write_raw(value, image));
     }
@@ -51,7 +53,7 @@ pub fn encode<T: Element>(
 fn planes_of(codes: &TileCodes, words: &mut [u32; TILE_WORDS]) {
     let (blocks, _) = codes.as_chunks::<{ GROUP * LANES as usize }>();
     for (block, codes) in (0..).zip(blocks) {
-        if codes.iter().all(|z| *z == 0) {
+        if codes.iter().fold(0, |any, z| any | z) == 0 {
             for plane in 0..PLANES {
                 let first = word_at(plane, block, 0) as usize;
                 words[first..first + LANES as usize].fill(0);

@@ -5,7 +5,7 @@
 //! cargo xtask resources     rewrite the files made from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
-//! cargo xtask check NAME    one gate of CI: ptx | resources | features | targets | msrv | docs | package | size | stacks
+//! cargo xtask check NAME    one gate of CI: ptx | resources | features | targets | msrv | docs | house | package | size | stacks
 //! cargo xtask campaign NAME all cases of a test, of which `cargo test` takes some; --list names them
 //! cargo xtask bench ...     `ferrosz-lab bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
@@ -18,6 +18,7 @@ mod check;
 mod crates;
 mod docs;
 mod executable;
+mod house;
 mod machine_code;
 mod manifest;
 mod package;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         ["check", "features"] => check::features(),
         ["check", "targets"] => check::targets(),
         ["check", "docs"] => docs::check(),
+        ["check", "house"] => house::check(),
         ["check", "msrv"] => check::msrv(),
         ["check", "package"] => check::packages(),
         ["check", "size"] => check::size(),
@@ -53,7 +55,7 @@ fn main() -> ExitCode {
         ["gpu-bundle"] => bundle::make(),
         ["golden"] => golden(),
         _ => {
-            let gates = "check ptx | resources | features | targets | msrv | docs | package | size | stacks";
+            let gates = "check ptx | resources | features | targets | msrv | docs | house | package | size | stacks";
             let others = "campaign NAME | bench ARGUMENTS | gpu-bundle | golden";
             Err(format!("tasks: ptx | resources | check | {gates} | {others}").into())
         }

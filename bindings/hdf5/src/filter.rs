@@ -5,6 +5,7 @@ use crate::failure::{Failure, guarded};
 use crate::hdf5::Hdf5;
 use crate::memory::{Allocator, Memory};
 use crate::parameters::Parameters;
+use crate::small_chunks;
 use std::ffi::{c_uint, c_void};
 use std::slice;
 
@@ -62,6 +63,7 @@ fn replace(
         return codec::decode(&parameters.dataset, input, allocator);
     }
     let stream = codec::encode(&parameters, input)?;
+    small_chunks::note(input.len());
     let mut memory = allocator.allocate(stream.len())?;
     memory.bytes().copy_from_slice(&stream);
     Ok(memory)

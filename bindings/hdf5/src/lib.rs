@@ -10,6 +10,7 @@
 //! * [`hdf5`] finds the functions of the HDF5 that called; a process may have several.
 //!
 //! * [`running`] gives a chunk the codec of the last chunk, so that a preset chooses for few chunks.
+//! * [`small_chunks`] tells a program of chunks that are too small.
 //!
 //! HDF5 may call the plugin from any number of threads.
 
@@ -22,6 +23,7 @@ mod hdf5;
 mod memory;
 mod parameters;
 mod running;
+mod small_chunks;
 mod threads;
 mod width;
 

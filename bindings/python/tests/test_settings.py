@@ -164,6 +164,28 @@ def test_the_number_of_the_filter_is_one_for_tests() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("chunks", "count"), [("", 1), (", chunks=(40, 100, 100)", 0)])
+def test_small_chunks_are_warned_of_once(chunks: str, count: int) -> None:
+    """HDF5 writes chunks that were not asked for, which are small."""
+    import subprocess
+    import sys
+
+    program = (
+        "import warnings, ferrosz, ferrosz.hdf5, h5py, numpy as np\n"
+        "file = h5py.File('x.h5', 'w', driver='core', backing_store=False)\n"
+        "field = np.random.default_rng(5).normal(size=(200, 100, 100)).astype('f4')\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always')\n"
+        "    for name in 'xy':\n"
+        f"        file.create_dataset(name, data=field{chunks}, **ferrosz.hdf5.Ferrosz(abs=1))\n"
+        "found = [warning for warning in found if warning.category is ferrosz.SmallChunks]\n"
+        f"assert len(found) == {count}, found\n"
+        "assert all('1 MiB' in str(warning.message) and warning.filename == '<string>' for warning in found), found\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_fill_values_as_xarray_writes_them(tmp_path: Any) -> None:
     import xarray as xr
 

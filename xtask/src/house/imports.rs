@@ -4,12 +4,12 @@ use crate::house::source::{Crate, Import, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a crate by their modules.
-type Files<'a> = BTreeMap<Vec<String>, &'a Source>;
+type Modules<'a> = BTreeMap<Vec<String>, &'a Source>;
 
 /// The circles of a crate: the files that can be reached from each other. An import leads to the file that defines the name,
 /// also if another file exports it.
 pub fn circles(one: &Crate) -> Vec<Vec<String>> {
-    let files: Files<'_> = (one.sources.iter())
+    let files: Modules<'_> = (one.sources.iter())
         .map(|source| (module(&source.path), source))
         .collect();
     let imported: BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> = (files.iter())
@@ -45,7 +45,7 @@ fn module(path: &str) -> Vec<String> {
 }
 
 /// The files that a file imports from.
-fn imports<'a>(own: &[String], source: &Source, files: &'a Files<'_>) -> BTreeSet<&'a Vec<String>> {
+fn imports<'a>(own: &[String], source: &Source, files: &'a Modules<'_>) -> BTreeSet<&'a Vec<String>> {
     let defining =
         |import: &Import| defining(&whole(own, &import.path, files)?, files, MOST_EXPORTS);
     let found = source.imports.iter().filter_map(defining);
@@ -56,7 +56,7 @@ fn imports<'a>(own: &[String], source: &Source, files: &'a Files<'_>) -> BTreeSe
 const MOST_EXPORTS: usize = 8;
 
 /// A path from the crate's root; none if it leads to another crate.
-fn whole(own: &[String], path: &[String], files: &Files<'_>) -> Option<Vec<String>> {
+fn whole(own: &[String], path: &[String], files: &Modules<'_>) -> Option<Vec<String>> {
     match path.first()?.as_str() {
         "crate" => Some(path[1..].to_vec()),
         "self" => Some([own, &path[1..]].concat()),
@@ -73,7 +73,7 @@ fn whole(own: &[String], path: &[String], files: &Files<'_>) -> Option<Vec<Strin
 }
 
 /// The file that defines what a path names.
-fn defining<'a>(path: &[String], files: &'a Files<'_>, left: usize) -> Option<&'a Vec<String>> {
+fn defining<'a>(path: &[String], files: &'a Modules<'_>, left: usize) -> Option<&'a Vec<String>> {
     let prefixes = (0..=path.len()).rev();
     let (module, source) = prefixes
         .filter_map(|length| files.get_key_value(&path[..length]))

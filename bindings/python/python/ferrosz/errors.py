@@ -12,6 +12,7 @@ __all__ = [
     "PresetKept",
     "RepeatedCompression",
     "TargetNotReached",
+    "SmallChunks",
     "TestNumber",
     "UnsupportedType",
 ]
@@ -85,6 +86,10 @@ class RepeatedCompression(UserWarning):
 
 class PresetKept(UserWarning):
     """A codec is chosen for each chunk, as no codec suits all: this takes longer than the compression of small chunks."""
+
+
+class SmallChunks(UserWarning):
+    """Many chunks of a dataset are small: what a chunk costs besides its values is most of their time and bytes."""
 
 
 class TestNumber(UserWarning):

@@ -16,6 +16,7 @@ from .._relative import absolute_error, fill_values_of, values_of
 from .._rewriting import coded
 from .._settings import fills, flag, number, one_bound, refuse_others, text, whole
 from .._warning import warn
+from ._plugin import warn_of_small_chunks
 
 if TYPE_CHECKING:
     import h5py
@@ -53,7 +54,8 @@ class Ferrosz(Mapping[str, Any]):
         and the preset `small` chooses among them. Copies by h5repack and nccopy have the data of another file, which is
         decoded already: use the default.
 
-    Give chunks of 1 MiB or more. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every
+    Give chunks of 1 MiB or more: those that h5py takes by itself have some tens of kB, and `ferrosz.SmallChunks` warns of
+    them. If a chunk cannot be compressed, HDF5 stores it as it is, since h5py makes every
     filter optional.
 
     >>> dict(Ferrosz(abs=0.5))
@@ -146,6 +148,7 @@ def _warn_of_number() -> None:
     if _is_warned:
         return
     _is_warned = True
+    warn_of_small_chunks()
     warn(
         f"{FILTER_ID}, the number of the HDF5 filter of ferrosz, is one for tests: files with it are not for keeping, until "
         "the HDF Group has assigned one",

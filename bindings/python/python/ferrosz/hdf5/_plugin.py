@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.util
 import os
 import sys
 from pathlib import Path
 
-__all__ = ["PLUGIN_PATH", "register"]
+from .._warning import warn
+from ..errors import SmallChunks
+
+__all__ = ["PLUGIN_PATH", "register", "warn_of_small_chunks"]
 
 PLUGIN_PATH = str(Path(__file__).parents[1] / "plugins")
 """The folder of the filter plugin, for the variable `HDF5_PLUGIN_PATH` of other programs."""
@@ -35,6 +39,29 @@ def register() -> None:
         # netCDF4 has no function for it. The search begins at its module, so it ends at the HDF5 that this one has loaded.
         module = ctypes.CDLL(sys.modules["netCDF4"]._netCDF4.__file__)
         module.H5PLprepend(PLUGIN_PATH.encode())
+
+
+def warn_of_small_chunks() -> None:
+    """Warns once, by `ferrosz.SmallChunks`, of a program whose chunks are small."""
+    for path in Path(PLUGIN_PATH).glob("*ferrosz*"):
+        listen = ctypes.CDLL(str(path)).ferrosz_hdf5_on_small_chunks
+        listen.restype = None
+        listen(_LISTENER)
+        # The plugin may write the last chunks when there is no interpreter any more.
+        atexit.register(listen, None)
+
+
+def _small_chunks(size: int) -> None:
+    warn(
+        f"chunks of {size} bytes are small for ferrosz, which takes long for many of them: give chunks of 1 MiB or more, as "
+        "chunks=(...) in h5py, and as 'chunksizes' in an encoding of xarray",
+        SmallChunks,
+        ("h5py", "h5netcdf", "netCDF4", "xarray"),
+    )
+
+
+# The plugin calls it as long as the process lives.
+_LISTENER = ctypes.CFUNCTYPE(None, ctypes.c_size_t)(_small_chunks)
 
 
 def _set_variable() -> None:

@@ -45,7 +45,11 @@ fn module(path: &str) -> Vec<String> {
 }
 
 /// The files that a file imports from.
-fn imports<'a>(own: &[String], source: &Source, files: &'a Modules<'_>) -> BTreeSet<&'a Vec<String>> {
+fn imports<'a>(
+    own: &[String],
+    source: &Source,
+    files: &'a Modules<'_>,
+) -> BTreeSet<&'a Vec<String>> {
     let defining =
         |import: &Import| defining(&whole(own, &import.path, files)?, files, MOST_EXPORTS);
     let found = source.imports.iter().filter_map(defining);

@@ -1,7 +1,6 @@
 //! Presets: a choice between speed and size, instead of the name of a codec.
 
 use ferrosz_codec::Codec;
-use ferrosz_codec::pipeline::{BlockCodec, TileCoder};
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,32 +37,40 @@ impl Preset {
     /// The codecs that the preset chooses from, the preferred first. Other codecs are seldom the shortest by more than a
     /// hundredth.
     pub const fn codecs(self) -> &'static [Codec] {
-        const SMALL: &[Codec] = &[
-            Codec::FIXED,
-            Codec::PLAIN,
-            Codec::OUTLIER,
-            Codec::LORENZO,
-            Codec::LAYERED,
-            Codec::LORENZO_RANS,
-            Codec::LORENZO_HUFFMAN,
-            Codec::LORENZO_BITPLANE,
-            Codec::STENCIL,
-            Codec::STENCIL_HUFFMAN,
-            Codec::STENCIL_BITPLANE,
-            Codec::INTERP_SQUARE,
-            Codec::SLICES,
-        ];
-        match self {
-            Self::Fast => SMALL.split_at(BlockCodec::ALL.len()).0,
-            Self::Balanced => {
-                SMALL
-                    .split_at(BlockCodec::ALL.len() + TileCoder::ALL.len())
-                    .0
+        const CODECS: [Codec; CHOSEN.len()] = {
+            let mut codecs = [Codec::PLAIN; CHOSEN.len()];
+            let mut i = 0;
+            while i < CHOSEN.len() {
+                codecs[i] = CHOSEN[i].0;
+                i += 1;
             }
-            Self::Small => SMALL,
+            codecs
+        };
+        let mut count = 0;
+        while count < CHOSEN.len() && CHOSEN[count].1 as u8 <= self as u8 {
+            count += 1;
         }
+        CODECS.split_at(count).0
     }
 }
+
+/// The codecs that presets choose from, the preferred first, each with the fastest preset that has it. Slower presets have
+/// it, too.
+const CHOSEN: [(Codec, Preset); 13] = [
+    (Codec::FIXED, Preset::Fast),
+    (Codec::PLAIN, Preset::Fast),
+    (Codec::OUTLIER, Preset::Fast),
+    (Codec::LORENZO, Preset::Fast),
+    (Codec::LAYERED, Preset::Fast),
+    (Codec::LORENZO_RANS, Preset::Balanced),
+    (Codec::LORENZO_HUFFMAN, Preset::Balanced),
+    (Codec::LORENZO_BITPLANE, Preset::Balanced),
+    (Codec::STENCIL, Preset::Small),
+    (Codec::STENCIL_HUFFMAN, Preset::Small),
+    (Codec::STENCIL_BITPLANE, Preset::Small),
+    (Codec::INTERP_SQUARE, Preset::Small),
+    (Codec::SLICES, Preset::Small),
+];
 
 /// The codec of which `codec` is a variant. The choice tries variants only where the prediction for that codec is among
 /// the shortest, and only in its rank.
@@ -137,6 +144,7 @@ mod tests {
     fn slower_presets_choose_from_more() {
         let [fast, balanced, small] = Preset::ALL.map(Preset::codecs);
         assert_eq!(fast, Codec::BLOCKS);
+        assert!(CHOSEN.is_sorted_by_key(|(_, preset)| *preset as u8));
         assert!(balanced.starts_with(fast) && small.starts_with(balanced));
         let has_splines = |codec: &Codec| {
             let tiles = codec.tiles();

@@ -173,6 +173,9 @@ fn executables() -> Result<Measure, Failure> {
             "1",
         ])
         .output()?;
+    if !described.status.success() {
+        return Err("cargo cannot describe the workspace".into());
+    }
     let described = String::from_utf8(described.stdout)?;
     Ok(Measure {
         name: "executables of integration tests".to_owned(),

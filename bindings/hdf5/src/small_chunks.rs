@@ -1,5 +1,5 @@
-//! Tells a program, once, that its chunks are small: what a chunk costs besides its values is then most of it. HDF5 has no
-//! way for a filter to say so. Python makes a warning of it.
+//! Tells a program once that its chunks are small: the header of a small chunk and the choice of its codec cost more than
+//! its values. HDF5 has no warnings of filters, so the program gives the filter a function; Python's function warns.
 
 use std::ffi::c_void;
 use std::mem;

@@ -106,3 +106,32 @@ fn reached_from<'a>(
     }
     reached
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let source = |(path, text): &(&str, &str)| Source::of_text(path, text).unwrap();
+        circles(&Crate {
+            folder: String::new(),
+            sources: files.iter().map(source).collect(),
+        })
+    }
+
+    #[test]
+    fn a_circle_may_lead_through_another_export() {
+        let files = [
+            ("src/lib.rs", "mod a;\nmod b;"),
+            ("src/a.rs", "mod inner;\npub use inner::Inner;"),
+            ("src/a/inner.rs", "use crate::b::Of;\npub struct Inner(Of);"),
+        ];
+        let imports_back = ("src/b.rs", "use crate::a::Inner;\npub struct Of;");
+        let imports_nothing = ("src/b.rs", "pub struct Of;");
+        let [circle] = &circles_of(&[&files[..], &[imports_back]].concat())[..] else {
+            panic!("not one circle");
+        };
+        assert_eq!(circle[..], ["a::inner", "b"]);
+        assert!(circles_of(&[&files[..], &[imports_nothing]].concat()).is_empty());
+    }
+}

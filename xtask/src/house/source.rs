@@ -72,8 +72,12 @@ fn is_source(path: &str) -> bool {
 
 impl Source {
     fn read(path: &str) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(root().join(path))?;
-        let file = syn::parse_file(&text).map_err(|error| format!("{path}: {error}"))?;
+        Self::of_text(path, &std::fs::read_to_string(root().join(path))?)
+    }
+
+    /// What is counted in the text of a file.
+    pub fn of_text(path: &str, text: &str) -> Result<Self, Failure> {
+        let file = syn::parse_file(text).map_err(|error| format!("{path}: {error}"))?;
         let mut found = Found::default();
         for item in &file.items {
             found.visit_item(item);
@@ -239,5 +243,25 @@ fn add_imports(tree: &syn::UseTree, before: &mut Vec<String>, found: &mut Vec<Im
         syn::UseTree::Name(it) => add(Some(&it.ident), Some(&it.ident)),
         syn::UseTree::Rename(it) => add(Some(&it.ident), Some(&it.rename)),
         syn::UseTree::Glob(_) => add(None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_outside_tests_is_counted() {
+        let text = "//! A file.\n\n/// A type.\nstruct A {\n    x: u8,\n}\n\nimpl A {\n    // A comment.\n    fn f() -> u8 {\n        \
+                    1\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    struct B;\n    fn g() {}\n}\n";
+        let found = Source::of_text("src/a.rs", text).unwrap();
+        assert_eq!(found.code_lines, 8);
+        assert_eq!(found.types, ["A"]);
+        let functions: Vec<_> = found
+            .functions
+            .iter()
+            .map(|it| (&it.name[..], it.lines))
+            .collect();
+        assert_eq!(functions, [("f", 3)]);
     }
 }

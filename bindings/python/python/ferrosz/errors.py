@@ -89,7 +89,7 @@ class PresetKept(UserWarning):
 
 
 class SmallChunks(UserWarning):
-    """Many chunks of a dataset are small: what a chunk costs besides its values is most of their time and bytes."""
+    """Many chunks of a dataset are small: their headers and the choices of their codecs cost more than their values."""
 
 
 class TestNumber(UserWarning):

@@ -280,7 +280,11 @@ fn choose_with<T: Element>(
         };
         let mut predictions =
             Predictions::new(quantizer, request, Yardsticks::default(), &mut read);
-        best.improve(&mut predictions, request, candidate, TURNED_PERCENT)?;
+        let percent = match request.is_in_blocks() {
+            true => TURNED_BLOCKS_PERCENT,
+            false => TURNED_PERCENT,
+        };
+        best.improve(&mut predictions, request, candidate, percent)?;
     }
     Ok(best)
 }
@@ -289,8 +293,9 @@ fn choose_with<T: Element>(
 const SLICED_PERCENT: u128 = 98;
 
 /// Another order of axes is chosen if the predicted stream has at most this percentage of the bytes of the best
-/// without: it costs a copy of the field.
+/// without: it costs a copy of the field. Of codecs of blocks it takes longer than the compression, so it must save more.
 const TURNED_PERCENT: u128 = 95;
+const TURNED_BLOCKS_PERCENT: u128 = 75;
 
 /// The best so far.
 pub(crate) struct Best {

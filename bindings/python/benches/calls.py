@@ -1,10 +1,11 @@
 """Whole calls on arrays of PyTorch on a GPU: with a preset, with what the preset chose, and of the module. Needs a GPU.
 
-    python benches/calls.py [--edges 64 128 256 512] [--dtypes float32 float64 float16 masked] [--repeat 15]
+    python benches/calls.py [--edges 64 128 256 512] [--dtypes float32 float64 float16 masked turned] [--repeat 15]
 
 A row has the milliseconds, as medians, of `Compressor(range=1e-3, preset=...).compress(tensor)`; of the same object with
 the codec, rank, axes and length of chunks that the preset chose; of `ferrosz.compress(tensor, ...)` with these; of
-`ferrosz.decompress(stream)`; and of `Decompressor().decompress(stream, out=...)`. `masked` is float32 with a ball of NaN.
+`ferrosz.decompress(stream)`; and of `Decompressor().decompress(stream, out=...)`. `masked` is float32 with a ball of NaN,
+`turned` is float32 that is coded in another order of axes.
 With `--start` it prints how long the first calls of this process take instead.
 """
 
@@ -23,6 +24,8 @@ import torch  # noqa: E402
 import ferrosz  # noqa: E402
 
 BOUND = 1e-3
+# Arguments of all calls for a kind of field.
+GIVEN: dict[str, dict[str, Any]] = {"masked": {"fill": float("nan")}, "turned": {"axes": "y,x,z"}}
 WARM_UP = 3
 
 
@@ -36,7 +39,7 @@ def field_of(edge: int, kind: str) -> torch.Tensor:
         center = (z - 0.5) ** 2 + (y - 0.5) ** 2 + (x - 0.5) ** 2
         field[center < 0.415**2] = float("nan")
         return field
-    return field.to(getattr(torch, kind))
+    return field if kind in GIVEN else field.to(getattr(torch, kind))
 
 
 def milliseconds(call: Callable[[], Any], repeat: int) -> float:
@@ -62,22 +65,17 @@ def chosen(stream: Any) -> dict[str, Any]:
 
 def row(edge: int, kind: str, preset: str, repeat: int) -> str:
     field = field_of(edge, kind)
-    mask: dict[str, Any] = {"fill": float("nan")} if kind == "masked" else {}
-    of_preset = ferrosz.Compressor(range=BOUND, preset=preset, **mask)
+    given = GIVEN.get(kind, {})
+    of_preset = ferrosz.Compressor(range=BOUND, preset=preset, **given)
     stream = of_preset.compress(field)
-    named = chosen(stream)
-    try:
-        of_codec = ferrosz.Compressor(range=BOUND, **named, **mask)
-        same = of_codec.compress(field)
-    except (TypeError, ValueError):
-        named.pop("axes", None)
-        of_codec = ferrosz.Compressor(range=BOUND, **named, **mask)
-        same = of_codec.compress(field)
+    named = {**chosen(stream), **given}
+    of_codec = ferrosz.Compressor(range=BOUND, **named)
+    same = of_codec.compress(field)
     is_same = torch.equal(torch.from_dlpack(same), torch.from_dlpack(stream))
     out, reader = torch.empty_like(field), ferrosz.Decompressor()
     call = milliseconds(lambda: of_preset.compress(field), repeat)
     engine = milliseconds(lambda: of_codec.compress(field), repeat)
-    module = milliseconds(lambda: ferrosz.compress(field, range=BOUND, **named, **mask), repeat)
+    module = milliseconds(lambda: ferrosz.compress(field, range=BOUND, **named), repeat)
     back = milliseconds(lambda: ferrosz.decompress(stream), repeat)
     into = milliseconds(lambda: reader.decompress(stream, out=out), repeat)
     size = field.numel() * field.element_size()
@@ -108,7 +106,7 @@ def start() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edges", type=int, nargs="+", default=[64, 128, 256, 512])
-    parser.add_argument("--dtypes", nargs="+", default=["float32", "float64", "float16", "masked"])
+    parser.add_argument("--dtypes", nargs="+", default=["float32", "float64", "float16", "masked", "turned"])
     parser.add_argument("--presets", nargs="+", default=["fast", "balanced", "small"])
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--start", action="store_true")

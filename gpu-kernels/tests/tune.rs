@@ -27,7 +27,7 @@ use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_gpu_kernels::predict::interp::scores::{Scores, ScoresParams};
 use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
 use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
-use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
+use ferrosz_gpu_kernels::predict::interp::sums::{Shares, Sums, SumsParams};
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::TileStore;
 use ferrosz_host::cpu::predict::rows_of;
@@ -97,6 +97,8 @@ struct Case<'a, T> {
     tuning: Tuning,
     /// 0 if it is to be found.
     radius: u32,
+    /// Blocks that run at the same time, for each sample.
+    blocks_of_sample: u32,
 }
 
 impl<T: Element> Case<'_, T> {
@@ -197,31 +199,39 @@ impl<T: Element> Case<'_, T> {
         if M::IS_FITTED {
             let mut all = vec![0; sums];
             let candidate = candidate_words(search.number_before_fit());
+            let shares = Shares::of(samples, self.blocks_of_sample * samples);
             let sums = SumsParams {
                 part: scores.part,
                 sampled: scores.sampled,
                 parameters: prepare.parameters.from(candidate),
                 sums: view(&mut all),
+                shares,
             };
             let fit = FitParams {
                 sums: sums.sums,
                 coefficients: scores.part.coefficients(),
             };
-            let blocks = SHARES * samples;
+            let blocks = shares.blocks(samples);
             if M::IN_SLICES {
                 for _ in 0..slices::fit::ROUNDS {
-                    emulator.launch::<SliceFit>(1, &fit).expect("no fault");
+                    emulator
+                        .launch::<SliceFit>(SliceFit::BLOCKS, &fit)
+                        .expect("no fault");
                     all.fill(0);
                     emulator
                         .launch::<SliceSums<T>>(blocks, &sums)
                         .expect("no fault");
                 }
-                emulator.launch::<SliceFit>(1, &fit).expect("no fault");
+                emulator
+                    .launch::<SliceFit>(SliceFit::BLOCKS, &fit)
+                    .expect("no fault");
             } else {
                 emulator
                     .launch::<Sums<T, S>>(blocks, &sums)
                     .expect("no fault");
-                emulator.launch::<Fit<S>>(1, &fit).expect("no fault");
+                emulator
+                    .launch::<Fit<S>>(Fit::<S>::BLOCKS, &fit)
+                    .expect("no fault");
             }
         }
         for round in Round::ALL {
@@ -289,6 +299,8 @@ where
             },
             range: 17.0,
             tuning,
+            // Up to the most shares, and beyond.
+            blocks_of_sample: [1, 2, 5, 31][number as usize % 4],
             radius: match tuning.is_fitted() {
                 true => 77,
                 false => [0, 77][number as usize % 2],

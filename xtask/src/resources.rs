@@ -38,8 +38,8 @@ A stack and spills (on sm_80: of more than 56 bytes), and more registers than th
 ";
 
 const EXPLANATION: &str = "
-*Stack* and *spills*: bytes of a thread, the most of all chips. *Shared*: bytes of a block, static + dynamic. *Blocks*: resident on a
-multiprocessor at once, as registers, shared memory and threads allow.
+*Stack* and *spills*: bytes of a thread, the most of all chips. *Shared*: bytes of a block, static + dynamic. *Blocks*:
+resident on a multiprocessor at once, as registers, shared memory and threads allow.
 
 ";
 

@@ -380,6 +380,7 @@ mod tests {
     use super::*;
     use crate::Preset;
     use crate::gpu::executor::emulator;
+    use std::sync::atomic::Ordering::Relaxed;
 
     /// Choices on the emulator and of the CPU, one after the other with the same memory. Axes are given, because the CPU alone
     /// tries others.
@@ -438,6 +439,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_repeated_choice_allocates_nothing() {
+        let lengths = [20, 30, 40];
+        let elements = lengths.iter().product();
+        let executor = emulator::new();
+        let memory = executor.allocate(4 * elements).unwrap();
+        let field = executor.view::<u32>(&memory);
+        let values: Vec<f32> = (0..elements).map(|i| (i as f32 * 0.1).sin()).collect();
+        executor
+            .upload(bytemuck::cast_slice(&values), field)
+            .unwrap();
+        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let cells = executor.view::<u64>(&own_cells);
+        executor.clear(cells).unwrap();
+        let mut boxes = BoxMemory::default();
+        let mut allocations = || {
+            for preset in Preset::ALL {
+                let compressor = Compressor::new(preset, Bound::range(1e-3).unwrap());
+                let compressor = compressor.extents(&lengths).unwrap();
+                let extents = compressor.extents_for(elements).unwrap();
+                let request = request_of::<f32>(&compressor, &extents).unwrap().unwrap();
+                let mappings = Mappings::new::<f32>(&compressor, &extents).unwrap();
+                choose_on::<f32, _>(&executor, &request, &mappings, field, cells, &mut boxes)
+                    .unwrap();
+            }
+            executor.allocations.load(Relaxed)
+        };
+        let of_first_calls = allocations();
+        assert!(of_first_calls > 2);
+        assert_eq!(allocations(), of_first_calls);
     }
 
     #[test]

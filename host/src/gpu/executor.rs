@@ -168,6 +168,13 @@ pub trait Executor {
         (0..lanes).try_for_each(|lane| work(self, lane))
     }
 
+    /// How many blocks of a kernel run at the same time, at least one.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the machine.
+    fn blocks_at_once<K: Kernel>(&self) -> Result<u32, Error>;
+
     /// Runs a kernel.
     ///
     /// # Errors

@@ -63,9 +63,9 @@ impl Coefficients {
         let mut all = Self { words: [0; WORDS] };
         for (level, odd, is_first) in sets() {
             let from = first_sum(level, odd, is_first);
-            let mut system = InArray([[0.0; MAX_NUMBERS]; MAX_TERMS]);
+            let system = InArray::<MAX_TERMS, MAX_NUMBERS>::default();
             let sum = |i| sum(from + i).cast_signed();
-            solve_set(level, odd, is_first, &mut system, sum);
+            solve_set(level, odd, is_first, &system, sum);
             let (first, count) = (first(level, odd, is_first), count(level, odd, is_first));
             for i in 0..count {
                 all.set(first + i, to_bits(system.get(i, count)));

@@ -6,13 +6,15 @@
 
 use crate::predict::slices::terms::{MAX_TERMS, REFERENCES, count};
 use crate::predict::slices::{FACES, LINES, ROOT, Sizes};
-use crate::predict::stencil::fit::{System, of_splines, solve, sums};
+use crate::predict::stencil::fit::{MOST_NUMBERS, System, of_splines, solve, sums};
 
 /// How many times coefficients are fitted.
 pub const ROUNDS: u32 = 2;
 
 /// Numbers of a position: its terms, and the difference between value and base.
 pub const MAX_NUMBERS: usize = MAX_TERMS + 1;
+
+const _: () = assert!(MAX_NUMBERS <= MOST_NUMBERS);
 
 /// The sums of the sets of a level below [`ROOT`].
 const SIZES: Sizes = Sizes {
@@ -40,7 +42,7 @@ pub fn solve_set(
     level: u32,
     odd: u32,
     is_first: bool,
-    system: &mut impl System,
+    system: &impl System,
     sum: impl Fn(usize) -> i64,
 ) {
     let count = count(level, odd, is_first);

@@ -117,8 +117,8 @@ impl Coefficients {
                 let sum = |i: usize| sum(from + i).cast_signed();
                 let first = first(shape, level, odd);
                 let count = terms::count(shape, odd);
-                let mut system = InArray([[0.0; MAX_NUMBERS]; MAX_TERMS]);
-                solve_stencil(odd, count, &mut system, sum);
+                let system = InArray::<MAX_TERMS, MAX_NUMBERS>::default();
+                solve_stencil(odd, count, &system, sum);
                 for i in 0..count {
                     all.set(first + i, &[system.get(i, count) as f32]);
                 }

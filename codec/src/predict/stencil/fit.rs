@@ -7,6 +7,7 @@ use crate::element::Element;
 use crate::predict::stencil::coefficients::GEOMETRY;
 use crate::predict::stencil::terms::{self, MAX_TERMS, Stencil};
 use crate::shape::Shape;
+use core::cell::Cell;
 
 /// Numbers of a position: its terms, and the difference between value and base.
 pub const MAX_NUMBERS: usize = MAX_TERMS + 1;
@@ -125,27 +126,62 @@ pub(crate) const fn of_splines(odd: u32, term: usize) -> f64 {
     }
 }
 
-/// The memory of a system of equations, one for each term: the coefficients of the unknowns, and then the right side.
+/// The memory of a system of equations, one for each term: the coefficients of the unknowns, and then the right side. One
+/// solves it, or a team, all of whose members call [`solve`].
 pub trait System {
     /// A number of the system.
     fn get(&self, row: usize, column: usize) -> f64;
     /// Sets a number.
-    fn set(&mut self, row: usize, column: usize, value: f64);
+    fn set(&self, row: usize, column: usize, value: f64);
+    /// Calls `work` for each number below `count`, shared out among the team, whose members wait for each other before and
+    /// after it. The work for a number gets nothing that the work for another one sets.
+    fn each(&self, count: usize, work: impl Fn(usize));
 }
 
 /// A system of at most `ROWS` equations; there are `COLUMNS` numbers in each, one more than unknowns.
-pub struct InArray<const ROWS: usize, const COLUMNS: usize>(pub [[f64; COLUMNS]; ROWS]);
+pub struct InArray<const ROWS: usize, const COLUMNS: usize>([[Cell<f64>; COLUMNS]; ROWS]);
+
+impl<const ROWS: usize, const COLUMNS: usize> Default for InArray<ROWS, COLUMNS> {
+    fn default() -> Self {
+        Self([const { [const { Cell::new(0.0) }; COLUMNS] }; ROWS])
+    }
+}
 
 impl<const ROWS: usize, const COLUMNS: usize> System for InArray<ROWS, COLUMNS> {
     #[inline(always)]
     fn get(&self, row: usize, column: usize) -> f64 {
-        self.0[row][column]
+        self.0[row][column].get()
     }
 
     #[inline(always)]
-    fn set(&mut self, row: usize, column: usize, value: f64) {
-        self.0[row][column] = value;
+    fn set(&self, row: usize, column: usize, value: f64) {
+        self.0[row][column].set(value);
     }
+
+    #[inline(always)]
+    fn each(&self, count: usize, work: impl Fn(usize)) {
+        (0..count).for_each(work);
+    }
+}
+
+/// The binary logarithm of the numbers of a row, and of others behind them that there are not: so rows are divided without a
+/// division.
+const ROW_LOG: u32 = 4;
+
+/// The most numbers of a row.
+pub const MOST_NUMBERS: usize = 1 << ROW_LOG;
+
+const _: () = assert!(MAX_NUMBERS <= MOST_NUMBERS);
+
+/// Calls `work` for each row from `first` on and each column from there to the right side.
+#[inline(always)]
+fn each_number(system: &impl System, first: usize, count: usize, work: impl Fn(usize, usize)) {
+    system.each((count - first) << ROW_LOG, |number| {
+        let (row, column) = (first + (number >> ROW_LOG), number & ((1 << ROW_LOG) - 1));
+        if (first..=count).contains(&column) {
+            work(row, column);
+        }
+    });
 }
 
 /// Solves the system of the least squares of so many terms, from the sums of products. The coefficients stand on the right side then. If
@@ -153,56 +189,56 @@ impl<const ROWS: usize, const COLUMNS: usize> System for InArray<ROWS, COLUMNS> 
 #[inline(always)]
 pub fn solve(
     count: usize,
-    system: &mut impl System,
+    system: &impl System,
     sum: impl Fn(usize) -> i64,
     drawn_to: impl Fn(usize) -> f64,
 ) {
-    let mut trace = 0.0f64;
-    for i in 0..count {
-        for j in i..count {
-            let of_pair = sum(sum_of(count, i, j)) as f64;
-            system.set(i, j, of_pair);
-            system.set(j, i, of_pair);
-        }
-        trace += system.get(i, i);
-        system.set(i, count, sum(sum_of(count, i, count)) as f64);
-    }
+    // 1. The sums. The matrix is symmetric.
+    each_number(system, 0, count, |i, j| {
+        let of_pair = sum(sum_of(count, i.min(j), i.max(j)));
+        system.set(i, j, of_pair as f64);
+    });
+    let trace = (0..count).fold(0.0, |trace: f64, i| trace + system.get(i, i));
     if trace == 0.0 {
         // All sums are 0.
-        for i in 0..count {
-            system.set(i, count, drawn_to(i));
-        }
+        system.each(count, |i| system.set(i, count, drawn_to(i)));
         return;
     }
-    // The matrix is not negative; with this it is positive by far more than elimination is rounded.
+    // 2. The matrix is not negative; with this it is positive by far more than elimination is rounded.
     let ridge = trace * (1.0 / (1 << 20) as f64) + 1.0;
-    for i in 0..count {
+    system.each(count, |i| {
         system.set(i, i, system.get(i, i) + ridge);
         let right = system.get(i, count) + ridge * drawn_to(i);
         system.set(i, count, right);
-    }
+    });
+    // 3. Elimination: in place of what becomes 0 stand the factors.
     for pivot in 0..count {
-        for row in pivot + 1..count {
-            let factor = system.get(row, pivot) / system.get(pivot, pivot);
-            for column in pivot + 1..=count {
-                let less = system.get(row, column) - factor * system.get(pivot, column);
-                system.set(row, column, less);
+        let below = pivot + 1;
+        system.each(count - below, |i| {
+            let factor = system.get(below + i, pivot) / system.get(pivot, pivot);
+            system.set(below + i, pivot, factor);
+        });
+        each_number(system, below, count, |row, column| {
+            let less = system.get(row, pivot) * system.get(pivot, column);
+            system.set(row, column, system.get(row, column) - less);
+        });
+    }
+    // 4. The unknowns, from the last one on.
+    system.each(1, |_| {
+        for row in (0..count).rev() {
+            let mut rest = system.get(row, count);
+            for column in row + 1..count {
+                rest -= system.get(row, column) * system.get(column, count);
             }
+            system.set(row, count, rest / system.get(row, row));
         }
-    }
-    for row in (0..count).rev() {
-        let mut rest = system.get(row, count);
-        for column in row + 1..count {
-            rest -= system.get(row, column) * system.get(column, count);
-        }
-        system.set(row, count, rest / system.get(row, row));
-    }
+    });
 }
 
 /// Solves the system of a stencil of so many terms of the positions that are odd along the axes whose bits are set in `odd`, as
 /// [`solve`] does.
 #[inline(always)]
-pub fn solve_stencil(odd: u32, count: usize, system: &mut impl System, sum: impl Fn(usize) -> i64) {
+pub fn solve_stencil(odd: u32, count: usize, system: &impl System, sum: impl Fn(usize) -> i64) {
     solve(count, system, sum, |term| of_splines(odd, term));
 }
 
@@ -228,9 +264,9 @@ mod tests {
     }
 
     fn fitted<const N: usize>(odd: u32, sum: impl Fn(usize) -> i64) -> [f32; N] {
-        let mut system = InArray([[0.0; MAX_NUMBERS]; N]);
-        solve_stencil(odd, N, &mut system, sum);
-        system.0.map(|row| row[N] as f32)
+        let system = InArray::<N, MAX_NUMBERS>::default();
+        solve_stencil(odd, N, &system, sum);
+        core::array::from_fn(|row| system.get(row, N) as f32)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::predict::interp::method::{Method, Slices};
 use crate::predict::interp::residuals::TileSetup;
 use crate::predict::interp::rows::InField;
 use crate::predict::interp::slices::{Columns, count_along};
-use crate::predict::interp::sums::{SHARES, SumsParams, pair, predict_sample};
+use crate::predict::interp::sums::{SumsParams, pair, predict_sample};
 use crate::predict::interp::values::Values;
 use crate::primitives::element::by_width;
 use core::array::from_fn;
@@ -22,10 +22,10 @@ use ferrosz_codec::predict::stencil::fit::{integers, sums};
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Cube, Shape};
 use ferrosz_codec::tile;
-use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
 
-/// Sums up the sample tiles of a field of `E`. Launched with [`SHARES`] blocks for each sample. The coefficients are those of
-/// splines.
+/// Sums up the sample tiles of a field of `E`. Launched with as many blocks as
+/// [`Shares::blocks`](crate::predict::interp::sums::Shares::blocks) says. The coefficients are those of splines.
 pub struct SliceSums<E>(PhantomData<E>);
 
 /// The most sums of a lane.
@@ -45,14 +45,14 @@ impl<E: Element> Kernel for SliceSums<E> {
         let grid = params.part.grid(Shape::Cube);
         let samples = params.sampled.samples::<Slices>();
         let scope = samples.scope();
-        let Some(number) = params.sampled.tile(t, &samples, t.block_index() / SHARES) else {
+        let Some(number) = params.sampled.tile(t, &samples, params.shares.sample(t)) else {
             return;
         };
         let tile = Slices::tile(grid.tile(number));
         let setup = predict_sample::<T, E, Cube, Slices>(t, params, tile, scope);
         let field = InField::new(params.part.field, params.part.strides, &tile);
         // One text for all sets: it is long.
-        let mut number = t.block_index() % SHARES;
+        let mut number = 0;
         while number < t.opaque(ROOT * PER_LEVEL + 1) {
             let (level, in_level) = (number / PER_LEVEL, number % PER_LEVEL);
             let set = Set {
@@ -67,8 +67,8 @@ impl<E: Element> Kernel for SliceSums<E> {
                 },
                 is_first: level < ROOT && in_level < 3,
             };
-            Self::add(t, params.sums, &set);
-            number += SHARES;
+            Self::add(t, params, &set, number);
+            number += 1;
         }
     }
 }
@@ -142,9 +142,13 @@ impl<E: Element> SliceSums<E> {
         (layout.array("numbers", numbers), layout)
     };
 
-    /// Adds the sums of a set. For the whole block.
+    /// Adds the sums of a block's share of a set. For the whole block.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn add<T: Thread>(t: T, all: View<u64>, set: &Set<'_>) {
+    fn add<T: Thread>(t: T, params: &SumsParams, set: &Set<'_>, number_of_set: u32) {
+        let mut from = params.shares.first(t, number_of_set);
+        if from >= set.count() {
+            return;
+        }
         let count = count(set.level, set.odd, set.is_first);
         let pairs: [_; OF_LANE] =
             from_fn(|i| pair(count, MAX_NUMBERS, t.lane() as usize + i * WARP as usize));
@@ -152,7 +156,6 @@ impl<E: Element> SliceSums<E> {
         // Not an array, so that the sums are in registers.
         const { assert!(OF_LANE == 3) };
         let (mut sum, mut second, mut third) = (0u64, 0u64, 0u64);
-        let mut from = 0;
         while from < set.count() {
             let numbers = Self::numbers(t, set, count, from + t.thread_index());
             for (i, number) in (0..).zip(&numbers) {
@@ -173,13 +176,13 @@ impl<E: Element> SliceSums<E> {
                 third = third.wrapping_add(product(pairs[2]));
             }
             t.barrier();
-            from += THREADS;
+            from += params.shares.step();
         }
         let first = first_sum(set.level, set.odd, set.is_first) as u64;
         let leave = |i: u32, sum: u64| {
             let number = t.lane() + i * WARP;
             if (number as usize) < sums(count) {
-                t.atomic_add(all, first + u64::from(number), sum);
+                t.atomic_add(params.sums, first + u64::from(number), sum);
             }
         };
         leave(0, sum);

@@ -30,10 +30,49 @@ use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{self, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
-/// Blocks that share the sets of axes of a sample. Each predicts the whole tile, which takes less time than its sums.
-pub const SHARES: u32 = 4;
+/// The blocks that share the sums of a sample: a power of two. Each predicts the whole tile, which takes less time than its sums.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Shares(u32);
 
-/// Sums up the sample tiles of shape `S` of a field of `E`. Launched with [`SHARES`] blocks for each sample.
+impl Shares {
+    /// More would take more time for predictions than they spare for sums.
+    const MOST_LOG: u32 = 4;
+
+    /// As many as a machine that runs so many blocks at the same time runs for all samples, within limits.
+    pub fn of(samples: u32, blocks_at_once: u32) -> Self {
+        let of_sample = (blocks_at_once / samples.max(1)).max(1);
+        Self(of_sample.ilog2().min(Self::MOST_LOG))
+    }
+
+    /// The blocks for so many samples.
+    pub const fn blocks(self, samples: u32) -> u32 {
+        samples << self.0
+    }
+
+    /// The number of the sample of a block.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(super) fn sample<T: Thread>(self, t: T) -> u32 {
+        t.block_index() >> self.0
+    }
+
+    /// The first position of a set of positions that a block sums up: batches of [`THREADS`] positions are dealt out to the blocks
+    /// of a sample. Those of another set begin with another block, as most sets have fewer batches than there are blocks. If none
+    /// is the block's own, the set has no such position.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(super) fn first<T: Thread>(self, t: T, set: u32) -> u32 {
+        let first = t.block_index().wrapping_sub(5 * set);
+        (first & ((1 << self.0) - 1)) * THREADS
+    }
+
+    /// The distance of the batches of a block.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(super) const fn step(self) -> u32 {
+        THREADS << self.0
+    }
+}
+
+/// Sums up the sample tiles of shape `S` of a field of `E`. Launched with as many blocks as [`Shares::blocks`] says.
 pub struct Sums<E, S>(PhantomData<(E, S)>);
 
 /// Parameters of [`Sums`].
@@ -48,6 +87,8 @@ pub struct SumsParams {
     pub parameters: View<u32>,
     /// The sums of all levels.
     pub sums: View<u64>,
+    /// The blocks of a sample.
+    pub shares: Shares,
 }
 
 const _: () = assert!(
@@ -69,7 +110,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         let grid = params.part.grid(S::SHAPE);
         let samples = params.sampled.samples::<Stencils>();
         let scope = samples.scope();
-        let Some(number) = params.sampled.tile(t, &samples, t.block_index() / SHARES) else {
+        let Some(number) = params.sampled.tile(t, &samples, params.shares.sample(t)) else {
             return;
         };
         let tile = grid.tile(number);
@@ -81,8 +122,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
         while number < classes {
             let (level, odd) = (number / 8, number % 8);
             let beyond = (1 << (3 - S::SHAPE.rank())) - 1;
-            let is_own = odd % SHARES == t.block_index() % SHARES;
-            if is_own && odd != 0 && odd & beyond == 0 {
+            if odd != 0 && odd & beyond == 0 {
                 let class = Class {
                     setup: &setup,
                     field: &field,
@@ -90,7 +130,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
                     level,
                     odd,
                 };
-                Self::add_class(t, params.sums, &class);
+                Self::add_class(t, params, &class, number);
             }
             number += 1;
         }
@@ -136,9 +176,9 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         (layout.array("numbers", numbers), layout)
     };
 
-    /// Adds the sums of a class. For the whole block.
+    /// Adds the sums of a block's share of a class. For the whole block.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn add_class<T: Thread>(t: T, all: View<u64>, class: &Class<'_>) {
+    fn add_class<T: Thread>(t: T, params: &SumsParams, class: &Class<'_>, set: u32) {
         let Class { level, odd, .. } = *class;
         let count = count(S::SHAPE, odd);
         // The numbers of positions along the axes are powers of two.
@@ -147,7 +187,10 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
         let [i, j] = pair(count, MAX_NUMBERS, t.lane() as usize);
         let first = t.warp() * WARP;
         let mut sum = 0u64;
-        let mut from = 0;
+        let mut from = params.shares.first(t, set);
+        if from >= total {
+            return;
+        }
         while from < total {
             let numbers = Self::numbers(t, class, count, logs, from + t.thread_index());
             for (i, number) in (0..).zip(&numbers) {
@@ -163,11 +206,11 @@ impl<E: Element, S: StaticShape> Sums<E, S> {
                 sum = sum.wrapping_add((a * b).cast_unsigned());
             }
             t.barrier();
-            from += THREADS;
+            from += params.shares.step();
         }
         if (t.lane() as usize) < sums(count) {
             let number = first_sum(S::SHAPE, level, odd) as u64 + u64::from(t.lane());
-            t.atomic_add(all, number, sum);
+            t.atomic_add(params.sums, number, sum);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::gpu::executor::pool::DevicePool;
 use crate::gpu::executor::{Blocks, Executor, KernelEntry, PIECE, Task, code};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
-use ferrosz_simt::View;
+use ferrosz_simt::{Kernel, View};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -495,6 +495,11 @@ impl Executor for CudaExecutor<'_> {
         }
         self.kernels.lanes.give_back(streams);
         done
+    }
+
+    fn blocks_at_once<K: Kernel>(&self) -> Result<u32, Error> {
+        let kernel = self.kernels.function(&KernelEntry::of::<K>())?;
+        Ok(kernel.blocks_at_once)
     }
 
     fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error> {

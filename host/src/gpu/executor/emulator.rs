@@ -2,16 +2,25 @@
 
 use crate::error::Error;
 use crate::gpu::executor::{Blocks, Executor, Task};
-use ferrosz_simt::View;
 use ferrosz_simt::emulator::Emulator;
+use ferrosz_simt::{Kernel, View};
 use std::cell::UnsafeCell;
 
 /// Runs kernels on an [`Emulator`].
-pub struct EmulatorExecutor(pub Emulator);
+pub struct EmulatorExecutor {
+    emulator: Emulator,
+    /// How often memory was allocated.
+    #[cfg(test)]
+    pub(crate) allocations: std::sync::atomic::AtomicUsize,
+}
 
 /// An executor on an emulator that runs blocks and warps in their order.
 pub fn new() -> EmulatorExecutor {
-    EmulatorExecutor(Emulator::new())
+    EmulatorExecutor {
+        emulator: Emulator::new(),
+        #[cfg(test)]
+        allocations: Default::default(),
+    }
 }
 
 /// 16-byte aligned memory that kernels write through views.
@@ -31,6 +40,9 @@ impl Executor for EmulatorExecutor {
     type Memory = EmulatorMemory;
 
     fn allocate(&self, bytes: u64) -> Result<EmulatorMemory, Error> {
+        #[cfg(test)]
+        self.allocations
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let failed = |_| Error::OutOfMemory { bytes };
         let units =
             usize::try_from(bytes.div_ceil(16)).map_err(|_| Error::OutOfMemory { bytes })?;
@@ -71,6 +83,10 @@ impl Executor for EmulatorExecutor {
         Ok(())
     }
 
+    fn blocks_at_once<K: Kernel>(&self) -> Result<u32, Error> {
+        Ok(BLOCKS_AT_ONCE)
+    }
+
     fn run(&self, task: &Task<'_>, blocks: Blocks) -> Result<(), Error> {
         let name = task.kernel.launch.name;
         let kernel = (task.kernel.package.emulated)(name)
@@ -79,6 +95,7 @@ impl Executor for EmulatorExecutor {
             Blocks::Just(blocks) => blocks,
             Blocks::Over(tasks) => tasks.min(BLOCKS_AT_ONCE),
         };
-        kernel(&self.0, blocks, task.params).map_err(|fault| Error::KernelFault(fault.to_string()))
+        kernel(&self.emulator, blocks, task.params)
+            .map_err(|fault| Error::KernelFault(fault.to_string()))
     }
 }

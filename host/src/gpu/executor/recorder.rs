@@ -14,7 +14,7 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::{Bound, Dtype, with_element};
 use ferrosz_gpu_kernels::pipeline::batch::arrays::Arrays;
-use ferrosz_simt::View;
+use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
 
 /// Records the kernels that are launched.
@@ -121,6 +121,10 @@ impl Executor for Recorder {
 
     fn download<W>(&self, _: View<W>, _: u64, _: &mut [u8]) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn blocks_at_once<K: Kernel>(&self) -> Result<u32, Error> {
+        Ok(1)
     }
 
     fn run(&self, task: &Task<'_>, _: Blocks) -> Result<(), Error> {

@@ -20,8 +20,8 @@ use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_gpu_kernels::predict::interp::scores::{SCORE_CELLS, Scores, ScoresParams};
 use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
 use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
-use ferrosz_gpu_kernels::predict::interp::sums::{SHARES, Sums, SumsParams};
-use ferrosz_simt::View;
+use ferrosz_gpu_kernels::predict::interp::sums::{Shares, Sums, SumsParams};
+use ferrosz_simt::{Kernel, View};
 
 /// The input and output of tuning.
 pub struct TuneJob<'a> {
@@ -143,12 +143,9 @@ fn score<T: Element, E: Executor>(
 fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     executor.clear(job.sums)?;
     with_shape!(job.search.shape, S => {
-        for samples in job.fitted {
-            let blocks = SHARES * job.samples(&samples.sampled);
-            executor.launch::<Sums<T, S>>(blocks, &job.sums_params(samples))?;
-        }
+        job.enqueue_sums::<Sums<T, S>, _>(executor)?;
         job.others.sum(executor, job.sums)?;
-        executor.launch::<Fit<S>>(1, &job.fit_params())
+        executor.launch::<Fit<S>>(Fit::<S>::BLOCKS, &job.fit_params())
     })
 }
 
@@ -156,15 +153,12 @@ fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Res
 fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
     let fit = job.fit_params();
     executor.clear(job.sums)?;
-    executor.launch::<SliceFit>(1, &fit)?;
+    executor.launch::<SliceFit>(SliceFit::BLOCKS, &fit)?;
     for _ in 0..ROUNDS {
         executor.clear(job.sums)?;
-        for samples in job.fitted {
-            let blocks = SHARES * job.samples(&samples.sampled);
-            executor.launch::<SliceSums<T>>(blocks, &job.sums_params(samples))?;
-        }
+        job.enqueue_sums::<SliceSums<T>, _>(executor)?;
         job.others.sum(executor, job.sums)?;
-        executor.launch::<SliceFit>(1, &fit)?;
+        executor.launch::<SliceFit>(SliceFit::BLOCKS, &fit)?;
     }
     Ok(())
 }
@@ -174,14 +168,27 @@ impl TuneJob<'_> {
         self.search.tuning.fitted()
     }
 
-    fn sums_params(&self, samples: &TuningSamples) -> SumsParams {
+    /// Enqueues a kernel that adds the sums of all samples.
+    fn enqueue_sums<K, E>(&self, executor: &E) -> Result<(), Error>
+    where
+        K: Kernel<Params = SumsParams>,
+        E: Executor,
+    {
         let candidate = candidate_words(self.search.number_before_fit());
-        SumsParams {
-            part: samples.part,
-            sampled: samples.sampled,
-            parameters: self.parameters.from(candidate),
-            sums: self.sums,
+        let blocks_at_once = executor.blocks_at_once::<K>()?;
+        for TuningSamples { part, sampled } in self.fitted {
+            let samples = self.samples(sampled);
+            let shares = Shares::of(samples, blocks_at_once);
+            let params = SumsParams {
+                part: *part,
+                sampled: *sampled,
+                parameters: self.parameters.from(candidate),
+                sums: self.sums,
+                shares,
+            };
+            executor.launch::<K>(shares.blocks(samples), &params)?;
         }
+        Ok(())
     }
 
     fn fit_params(&self) -> FitParams {

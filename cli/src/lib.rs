@@ -1,6 +1,5 @@
-//! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same
-//! arguments, files and judge, and for the Python package, which verifies with the same judge. Only these use it: other
-//! programs use the crate [`ferrosz`].
+//! The `ferrosz` command as a library, for its own `main` and for `ferrosz-lab`, which measures with the same arguments
+//! and files. Only these use it: other programs use the crate [`ferrosz`].
 #![doc(hidden)]
 
 pub mod args;
@@ -23,27 +22,22 @@ mod fills;
 mod foreign;
 mod info;
 mod json;
-pub mod judge;
 mod link;
 pub mod location;
 mod manual;
-mod missing;
 mod npy;
 mod npy_type;
-mod numbers;
 mod outlying;
 pub mod output;
 mod part;
 mod plan;
 mod progress;
-pub mod quality;
 mod remote;
 pub mod report;
 mod room;
 mod scratch;
 #[cfg(unix)]
 mod signals;
-mod ssim;
 mod strange;
 mod stream_file;
 mod suffix;
@@ -57,7 +51,7 @@ mod update;
 mod values;
 #[cfg(feature = "netcdf")]
 pub mod variable;
-pub mod verify;
+mod verify;
 
 use args::{Command, CommandLine};
 use clap::Parser;

@@ -2,11 +2,9 @@
 
 use crate::array::Array;
 use crate::failure::Failure;
-use crate::judge::Judgement;
-use crate::quality::Quality;
 use crate::report;
-use crate::verify::Comparison;
 use ferrosz::{Compressor, Decompressor, Device, Error, Info, Value};
+use ferrosz_verify::{Comparison, Judgement, Quality};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

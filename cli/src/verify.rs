@@ -6,15 +6,12 @@ use crate::common::Common;
 use crate::decompress;
 use crate::failure::Failure;
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
-use crate::judge::{Judgement, judge};
 use crate::location::Location;
-use crate::numbers::numbers;
-use crate::quality::{self, Class, Kept, Quality};
 use crate::values::Values;
 use crate::with_field;
-use crate::{json, missing, output, report, stream_file};
-use ferrosz::internals::Copies;
-use ferrosz::{Bound, BoundError, BoundMode, Decompressor, Info};
+use crate::{json, output, report, stream_file};
+use ferrosz::{BoundMode, Decompressor, Info};
+use ferrosz_verify::{Class, Comparison, Judgement, Kept, Quality};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -78,66 +75,6 @@ fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), 
     )))
 }
 
-/// A stream compared with its original.
-pub struct Comparison {
-    /// In exact arithmetic.
-    pub judgement: Judgement,
-    /// In rounded sums.
-    pub quality: Quality,
-    /// The finite fill values. NaNs are among the values that are not finite.
-    pub fills: Kept,
-}
-
-impl Comparison {
-    /// Compares an array with the one that a stream, which says this about itself, was decoded to.
-    ///
-    /// # Errors
-    ///
-    /// The error of a bound that cannot be used, or of a copy of an array.
-    pub fn new<V: ferrosz::Value>(
-        original: &[V],
-        decoded: &[V],
-        info: &Info,
-    ) -> Result<Self, ferrosz::Error> {
-        let (mut array, mut decoded) = (numbers(original)?, numbers(decoded)?);
-        let mut fills = Kept { count: 0, kept: 0 };
-        if info.fills.iter().any(|fill| fill.is_finite()) {
-            let (array, decoded) = (
-                array.to_mut(Copies::InFiles)?,
-                decoded.to_mut(Copies::InFiles)?,
-            );
-            fills = missing::remove(&info.fills, array, decoded);
-        }
-        let decoded = &decoded[..];
-        let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
-        let mut quality = quality::measure(&array, decoded, &info.extents, judgement.largest_error);
-        // Finite fill values became NaNs, and are a class of their own.
-        for (_, nans) in (quality.classes.iter_mut()).filter(|(class, _)| *class == Class::Nan) {
-            nans.count -= fills.count;
-            nans.kept -= fills.kept;
-        }
-        Ok(Self {
-            judgement,
-            quality,
-            fills,
-        })
-    }
-
-    /// The RMSE over the range; none if the range is 0.
-    pub fn nrmse(&self) -> Option<f64> {
-        let range = self.judgement.range;
-        (range > 0.0).then(|| self.quality.rmse / range)
-    }
-
-    /// The largest error divided by the error that the stream promises.
-    pub fn largest_over_promise(&self, info: &Info) -> f64 {
-        match info.bound.mode() == BoundMode::Pwrel && !info.is_lossless() {
-            true => self.quality.largest_relative_error / info.bound.value(),
-            false => self.judgement.largest_over_promise(),
-        }
-    }
-}
-
 fn compare<V: ferrosz::Value>(
     args: &Verify,
     common: &Common,
@@ -148,16 +85,6 @@ fn compare<V: ferrosz::Value>(
     let decoded: Values<V> = decompress::whole_or_mapped(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
     Ok(Comparison::new(&original.values, &decoded, info)?)
-}
-
-/// The bound to judge by. An update may change the range or the maximum that a relative bound was resolved with; for an
-/// updated stream it is therefore the absolute error, which updates preserve.
-fn bound_of(info: &Info) -> Result<Bound, BoundError> {
-    match info.update_bytes {
-        0 => Ok(info.bound),
-        _ if !info.bound.needs_extremes() => Ok(info.bound),
-        _ => Bound::abs(info.absolute_error),
-    }
 }
 
 fn to_json(comparison: &Comparison, info: &Info) -> Value {

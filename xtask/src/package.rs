@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The packages that are published; each depends on those before it.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 9] = [
     "ferrosz-codec",
     "ferrosz-simt",
     "ferrosz-gpu-kernels",
@@ -14,6 +14,7 @@ const PACKAGES: [&str; 8] = [
     "ferrosz-cuszp",
     "ferrosz-stages",
     "ferrosz",
+    "ferrosz-verify",
     "ferrosz-cli",
 ];
 

@@ -8,7 +8,7 @@ use crate::masked;
 use crate::stream::Bytes;
 use ferrosz::codec::with_value;
 use ferrosz::{Error, Info, Value};
-use ferrosz_cli::verify::Comparison;
+use ferrosz_verify::Comparison;
 use pyo3::intern;
 use pyo3::prelude::*;
 

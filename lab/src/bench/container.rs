@@ -6,7 +6,7 @@ use super::machine::{Buffers, Format, Machine, Value, Work};
 use super::row::{Row, Timed};
 use ferrosz::{Bound, Compressor, Decompressor, Device, Extents, Layout, Part};
 use ferrosz_cli::failure::Failure;
-use ferrosz_cli::judge::judge;
+use ferrosz_verify::judge;
 
 /// The longest edge of the decoded box.
 const BOX_EDGE: u64 = 64;

@@ -1,0 +1,15 @@
+//! Compares arrays with what their streams are decoded to: [`Comparison`].
+//!
+//! Whether a bound is kept is decided in exact arithmetic, by code that the library does not use: [`judge()`]. Figures
+//! such as RMSE and SSIM are rounded sums: [`measure`].
+
+mod comparison;
+mod judge;
+mod missing;
+mod numbers;
+mod quality;
+mod ssim;
+
+pub use comparison::Comparison;
+pub use judge::{Judgement, judge};
+pub use quality::{Class, Kept, Quality, measure};

@@ -267,6 +267,7 @@ fn compress<V: ferrosz::Value>(
         fills,
         ..
     } = call;
+    let _start = compressor.start_auto(array.values.len() as u64, V::TYPE);
     let compressor = keep(args, compressor);
     let compressor = fills::with_fills(&args.fill, compressor, &array.values, fills)?;
     let compressor = compressor.extents(&array.extents)?;

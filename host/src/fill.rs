@@ -137,7 +137,12 @@ fn nans<V: Value>(field: &[V]) -> Vec<u64> {
     // The first patterns, one more than a mask would have, and the number of all NaNs.
     let of_block = |block: &[V]| {
         let (mut bits, mut count) = (BTreeSet::new(), 0);
-        for value in block.iter().filter(|value| value.to_number().is_nan()) {
+        let is_nan = |value: &V| value.to_number().is_nan();
+        // Without a branch, so that blocks without NaN are read with vectors.
+        if !block.iter().fold(false, |any, value| any | is_nan(value)) {
+            return (bits, count);
+        }
+        for value in block.iter().filter(|value| is_nan(value)) {
             count += 1;
             if bits.len() <= MOST_NANS {
                 bits.insert(value.to_value_bits());

@@ -9,17 +9,22 @@ use crate::cpu::{self, Version};
 use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::overlapped::Behind;
 use crate::part::{Part, Piece};
 use crate::stream::StreamRef;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::{self, ChunkLength};
 use ferrosz_codec::{Shape, Value};
+use std::cmp::Ordering;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Mutex;
+use std::thread;
 
-/// Bytes of the elements of a window, which is in memory while it is decoded. Converted values have no more bytes.
-const WINDOW: u64 = 1 << 26;
+/// Bytes of the elements of a window, of which two are in memory: one is decoded, the other is written. Converted values have no
+/// more bytes.
+const WINDOW: u64 = 1 << 25;
 
 impl Compressor {
     /// Compresses a field and writes the stream from the writer's position on, while the rest of the field is still to be
@@ -129,7 +134,8 @@ impl<W: Write + Seek + Send> Sink for Written<W> {
 
 impl Decompressor {
     /// Decompresses a whole field and writes its values, as they lie in memory, from the writer's position on; returns
-    /// their number. They are decoded and written in windows, boxes of the field of up to 64 MiB.
+    /// their number. They are decoded and written in windows, boxes of the field of up to 32 MiB: one is written while the
+    /// next one is decoded.
     ///
     /// On a CPU the memory beside the stream is bounded: up to 250 MB and the coarse field, which is 1/4096 of the field
     /// in cubes, 1/256 in planes. On a GPU the values are in its memory before they are
@@ -155,7 +161,7 @@ impl Decompressor {
     pub fn decompress_seek<V: Value>(
         &self,
         stream: &[u8],
-        writer: impl Write + Seek,
+        writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         self.decompress_seek_with_progress::<V>(stream, writer, &|_| {})
     }
@@ -168,7 +174,7 @@ impl Decompressor {
     pub fn decompress_seek_with_progress<V: Value>(
         &self,
         stream: &[u8],
-        writer: impl Write + Seek,
+        writer: impl Write + Seek + Send,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<u64, Error> {
         self.decompress_seek_by::<V>(WINDOW, stream, writer, progress)
@@ -179,7 +185,7 @@ impl Decompressor {
         &self,
         window: u64,
         stream: &[u8],
-        mut writer: impl Write + Seek,
+        mut writer: impl Write + Seek + Send,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<u64, Error> {
         let read = read::<V>(stream)?;
@@ -204,39 +210,47 @@ impl Decompressor {
         Ok(elements)
     }
 
-    /// Decodes a field in windows of up to so many elements, and writes them.
+    /// Decodes a field in windows of up to so many elements; a thread writes each while the next one is decoded.
     fn write_windows<V: Value>(
         &self,
         stream: &StreamRef<'_>,
         most: u64,
-        place: &mut ValueWriter<'_, impl Write + Seek>,
+        place: &mut ValueWriter<'_, impl Write + Seek + Send>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let layout = stream.header.layout();
         let parts = windows(&layout, &stream.order, most);
-        let mut values: Vec<V> = Vec::new();
-        cpu::with_reader::<V::Coded>(
-            Version::best(),
-            stream,
-            self.verifies_checksums(),
-            progress,
-            &mut |read| {
-                for part in &parts {
-                    let pieces = part.pieces(&layout, &stream.order)?;
-                    let elements = pieces.iter().map(Piece::elements).sum::<u64>() as usize;
-                    if values.len() < elements {
-                        values = try_zeroed(elements as u64)?;
+        let write = |(number, values): &mut (usize, Vec<V>)| place.write(&parts[*number], values);
+        let write = Mutex::new(write);
+        thread::scope(|scope| {
+            let mut writing = Behind::begin(scope, &write);
+            let decoded = cpu::with_reader::<V::Coded>(
+                Version::best(),
+                stream,
+                self.verifies_checksums(),
+                progress,
+                &mut |read| {
+                    for (number, part) in parts.iter().enumerate() {
+                        let pieces = part.pieces(&layout, &stream.order)?;
+                        let elements = pieces.iter().map(Piece::elements).sum::<u64>();
+                        let (_, mut values) = writing.spare().unwrap_or_default();
+                        match (values.len() as u64).cmp(&elements) {
+                            Ordering::Less => values = try_zeroed(elements)?,
+                            _ => values.truncate(elements as usize),
+                        }
+                        conversion::decode_to(&stream.conversion, &mut values, |elements| {
+                            read_in_order(read, &pieces, elements)?;
+                            self.take_back(stream, Some(part), elements)
+                        })?;
+                        if !writing.hand((number, values)) {
+                            break;
+                        }
                     }
-                    let values = &mut values[..elements];
-                    conversion::decode_to(&stream.conversion, values, |elements| {
-                        read_in_order(read, &pieces, elements)?;
-                        self.take_back(stream, Some(part), elements)
-                    })?;
-                    place.write(part, values)?;
-                }
-                Ok(())
-            },
-        )
+                    Ok(())
+                },
+            );
+            writing.end().and(decoded)
+        })
     }
 }
 

@@ -182,7 +182,7 @@ pub mod versions {
     pub fn decompress_seek<V: Value>(
         window: u64,
         stream: &[u8],
-        writer: impl Write + Seek,
+        writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         let decompressor = Decompressor::new().device(Device::Cpu);
         decompressor.decompress_seek_by::<V>(window, stream, writer, &|_| {})

@@ -5,8 +5,10 @@
 //! Ordinary values do not look like fill values: a saturated instrument repeats its largest value, but other values
 //! come close to it.
 
+use crate::cpu::{self, Version};
 use crate::parallel;
-use ferrosz_codec::Value;
+use crate::sample::spread;
+use ferrosz_codec::{Element, Value};
 
 /// Values in a task of one thread.
 const BLOCK: usize = 1 << 16;
@@ -43,7 +45,7 @@ const MARKS: [f64; 17] = [
 const LEAST_DISTANCE: f64 = 1e3;
 
 /// Values of a sample at most.
-const SAMPLE: usize = 1 << 12;
+const SAMPLE: u64 = 1 << 12;
 
 /// Independent extremes, one for each lane of a vector.
 const LANES: usize = 8;
@@ -69,7 +71,7 @@ pub struct Outlying {
 /// The outlying values of a field.
 pub fn find<V: Value>(values: &[V]) -> Vec<Outlying> {
     let mut found: Vec<(f64, u64)> = Vec::new();
-    let Some((low, high)) = extremes(values, f64::NEG_INFINITY, f64::INFINITY) else {
+    let Some((low, high)) = all_extremes(values) else {
         return Vec::new();
     };
     if sample_range(values, low, high) * LEAST_FACTOR_OF_MARKS > high - low {
@@ -184,6 +186,19 @@ impl Ends {
     }
 }
 
+/// The smallest and the largest of the finite values; none if there is none.
+fn all_extremes<V: Value>(values: &[V]) -> Option<(f64, f64)> {
+    match V::TYPE.is_coded_as_is() {
+        true => {
+            let found = cpu::extremes::<V::Coded>(Version::best(), bytemuck::cast_slice(values));
+            found
+                .values()
+                .map(|(low, high)| (low.to_f64(), high.to_f64()))
+        }
+        false => extremes(values, f64::NEG_INFINITY, f64::INFINITY),
+    }
+}
+
 /// The smallest and the largest of the finite values strictly between two others; none if there is no such value.
 fn extremes<V: Value>(values: &[V], above: f64, below: f64) -> Option<(f64, f64)> {
     let nothing = || (f64::INFINITY, f64::NEG_INFINITY);
@@ -211,9 +226,9 @@ fn join(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
 /// The range of a sample of the values between two others. The range of all of them is at least as large, so that the
 /// sample almost always shows that no value is outlying.
 fn sample_range<V: Value>(values: &[V], above: f64, below: f64) -> f64 {
-    let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
-    let inside = sample
-        .map(|x| x.to_number())
+    let all = values.len() as u64;
+    let inside = spread(all, all.min(SAMPLE))
+        .map(|at| values[at as usize].to_number())
         .filter(|x| *x > above && *x < below);
     let nothing = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = inside.fold(nothing, |ends, x| join(ends, (x, x)));

@@ -1,7 +1,8 @@
 //! Two tasks that overlap: one makes items while another uses earlier ones.
 
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::{self, Scope};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Items that wait between the tasks, beside the one that each of them has.
 const WAITING: usize = 1;
@@ -41,6 +42,99 @@ pub fn ahead<'scope, T: Send + 'scope, E: Send + 'scope>(
     receiver
 }
 
+/// Items are used by a thread while others are made. There are two at most, which are made again: one is used meanwhile. Where
+/// the system gives no thread, the one that makes them uses them, too.
+pub struct Behind<'scope, T, E, F> {
+    use_: &'scope Mutex<F>,
+    thread: Option<User<'scope, T, E>>,
+    made: usize,
+    /// Without a thread: the item that was used, and what failed.
+    used: Option<T>,
+    failed: Option<E>,
+}
+
+/// The thread that uses items, and how they come and go.
+struct User<'scope, T, E> {
+    items: SyncSender<T>,
+    used: Receiver<T>,
+    thread: ScopedJoinHandle<'scope, Result<(), E>>,
+}
+
+impl<'scope, T, E, F> Behind<'scope, T, E, F>
+where
+    T: Send + 'scope,
+    E: Send + 'scope,
+    F: FnMut(&mut T) -> Result<(), E> + Send,
+{
+    /// Begins with the thread, which calls `use_` with each item, in order, up to the first error.
+    pub fn begin(scope: &'scope Scope<'scope, '_>, use_: &'scope Mutex<F>) -> Self {
+        let (items, handed) = sync_channel::<T>(0);
+        let (back, used): (Sender<T>, _) = channel();
+        let run = move || {
+            let mut use_ = lock(use_);
+            handed.into_iter().try_for_each(|mut item| {
+                use_(&mut item)?;
+                // Nobody waits for the last items.
+                let _ = back.send(item);
+                Ok(())
+            })
+        };
+        let thread = thread::Builder::new().spawn_scoped(scope, run).ok();
+        Self {
+            use_,
+            thread: thread.map(|thread| User {
+                items,
+                used,
+                thread,
+            }),
+            made: 0,
+            used: None,
+            failed: None,
+        }
+    }
+
+    /// An item to make again, as soon as it has been used; none if a new one must be made.
+    pub fn spare(&mut self) -> Option<T> {
+        self.made += 1;
+        match &self.thread {
+            None => self.used.take(),
+            Some(user) if self.made > 2 => user.used.recv().ok(),
+            Some(_) => None,
+        }
+    }
+
+    /// Hands an item on; false if no more is used, which [`Behind::end`] explains.
+    #[must_use]
+    pub fn hand(&mut self, mut item: T) -> bool {
+        if let Some(user) = &self.thread {
+            return user.items.send(item).is_ok();
+        }
+        self.failed = lock(self.use_)(&mut item).err();
+        self.used = Some(item);
+        self.failed.is_none()
+    }
+
+    /// Waits until all items have been used.
+    ///
+    /// # Errors
+    ///
+    /// That of `use_`.
+    pub fn end(self) -> Result<(), E> {
+        let Some(User { items, thread, .. }) = self.thread else {
+            return self.failed.map_or(Ok(()), Err);
+        };
+        drop(items);
+        match thread.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+fn lock<F>(use_: &Mutex<F>) -> MutexGuard<'_, F> {
+    use_.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +146,42 @@ mod tests {
         move || {
             next += 1;
             Ok((next <= end).then_some(next))
+        }
+    }
+
+    /// Two items serve all; after an error no more is used. Also where there is no thread.
+    #[test]
+    fn what_is_used_is_made_again() {
+        for (failing, has_thread) in [10, 0, 3, 9].map(|it| [(it, true), (it, false)]).concat() {
+            let (mut made, mut used) = (0, Vec::new());
+            let use_ = Mutex::new(|item: &mut Vec<u32>| {
+                used.push(item[0]);
+                match item[0] == failing {
+                    true => Err(failing),
+                    false => Ok(()),
+                }
+            });
+            thread::scope(|scope| {
+                let mut behind = Behind::begin(scope, &use_);
+                if !has_thread {
+                    behind.thread = None;
+                }
+                for number in 0..10 {
+                    let mut item = behind.spare().unwrap_or_else(|| {
+                        made += 1;
+                        Vec::new()
+                    });
+                    item.clear();
+                    item.push(number);
+                    if !behind.hand(item) {
+                        break;
+                    }
+                }
+                assert_eq!(behind.end().err(), (failing < 10).then_some(failing));
+            });
+            drop(use_);
+            assert_eq!(used, Vec::from_iter(0..=failing.min(9)));
+            assert!(made <= 3, "{made}");
         }
     }
 

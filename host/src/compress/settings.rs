@@ -2,7 +2,7 @@
 
 use crate::backend::Backend;
 use crate::compress::{Compressor, workload};
-use crate::device::Device;
+use crate::device::{Device, Start};
 use crate::error::Error;
 use crate::fill::{Fill, Fills, Found};
 use crate::gpu::mapping::conversion::converts;
@@ -11,7 +11,7 @@ use crate::length::{self, Length};
 use crate::preset::{Choice, Preset};
 use crate::scratch::Copies;
 use crate::stream_layout::StreamLayout;
-use crate::{choose, slabs};
+use crate::{choose, parallel, slabs};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::{Axes, Order};
@@ -384,6 +384,23 @@ impl Compressor {
     /// The device of a batch in host memory, which is never [`Device::Auto`].
     pub(crate) fn batch_device(&self) -> Device {
         self.device.or_cpu()
+    }
+
+    /// Begins to start a GPU, as [`Device::start`] does, if the device is [`Device::Auto`] and the GPU would be faster with one
+    /// of the codecs that may be chosen for so many elements in host memory: it starts while the array is read.
+    pub fn start_auto(&self, elements: u64, value_type: impl Into<ValueType>) -> Start {
+        let dtype = value_type.into().coded();
+        let gains = |codec: &Codec| {
+            workload(*codec, elements, dtype).is_faster_on_a_gpu(parallel::thread_count())
+        };
+        let gains = match self.choice {
+            Choice::Codec(codec) => gains(&codec),
+            Choice::Preset(preset) => preset.codecs().iter().any(gains),
+        };
+        match self.device == Device::Auto && gains {
+            true => Device::Cuda(0).start(),
+            false => Device::Cpu.start(),
+        }
     }
 
     /// The codec of a batch that kernels compress.

@@ -10,14 +10,17 @@ use std::collections::BTreeMap;
 /// Other chips compile the PTX.
 pub const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
-/// Prefixes of the kernels that a driver takes long to compile: those of the codecs of tiles. Other kernels take about
-/// 0.1 s each.
-const KERNELS: [&str; 5] = [
+/// Prefixes of the kernels that have machine code: those of the codecs of tiles, which a driver takes long to compile, and those
+/// of each choice of a preset, of which a first call needs five or six. Other kernels take about 0.1 s each.
+const KERNELS: [&str; 8] = [
     "ferrosz_entropy_",
+    "ferrosz_extremes_",
     "ferrosz_interp_",
     "ferrosz_lorenzo_",
+    "ferrosz_size_blocks_",
     "ferrosz_slices_",
     "ferrosz_stencil_",
+    "ferrosz_weigh_tiles_",
 ];
 
 /// Bytes of all committed machine code at most: every program that uses the library on a GPU embeds it.

@@ -215,12 +215,15 @@ impl Decompressor {
         &self,
         stream: &StreamRef<'_>,
         most: u64,
-        place: &mut ValueWriter<'_, impl Write + Seek + Send>,
+        place: &mut ValueWriter<'_>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
         let layout = stream.header.layout();
         let parts = windows(&layout, &stream.order, most);
-        let write = |(number, values): &mut (usize, Vec<V>)| place.write(&parts[*number], values);
+        let write = |(number, values): &mut (usize, Vec<V>)| {
+            let bytes = bytemuck::cast_slice(values);
+            place.write(&parts[*number], size_of::<V>() as u64, bytes)
+        };
         let write = Mutex::new(write);
         thread::scope(|scope| {
             let mut writing = Behind::begin(scope, &write);
@@ -257,25 +260,29 @@ impl Decompressor {
 /// The error of a write of values.
 const WRITE_VALUES: fn(std::io::Error) -> Error = |error| Error::io("write the values")(error);
 
+/// Where values are written. An object, so that what is called with one is compiled once for all writers.
+trait Destination: Write + Seek + Send {}
+
+impl<W: Write + Seek + Send> Destination for W {}
+
 /// A field whose values are written to a place.
-struct ValueWriter<'a, W> {
-    writer: &'a mut W,
+struct ValueWriter<'a> {
+    writer: &'a mut dyn Destination,
     /// The position of the first value.
     start: u64,
     /// The extents of the field.
     lengths: &'a [u64],
 }
 
-impl<W: Write + Seek> ValueWriter<'_, W> {
-    /// Writes the values of a part to their positions.
-    fn write<V: Value>(&mut self, part: &Part, values: &[V]) -> Result<(), Error> {
-        let bytes = size_of::<V>() as u64;
+impl ValueWriter<'_> {
+    /// Writes the values of a part, of so many bytes each, to their positions.
+    fn write(&mut self, part: &Part, value_bytes: u64, values: &[u8]) -> Result<(), Error> {
         let mut rest = values;
         for run in part.runs(self.lengths) {
-            let (own, behind) = rest.split_at((run.end - run.start) as usize);
-            let position = SeekFrom::Start(self.start + run.start * bytes);
-            let written = (self.writer.seek(position))
-                .and_then(|_| self.writer.write_all(bytemuck::cast_slice(own)));
+            let (own, behind) = rest.split_at(((run.end - run.start) * value_bytes) as usize);
+            let position = SeekFrom::Start(self.start + run.start * value_bytes);
+            let written = self.writer.seek(position);
+            let written = written.and_then(|_| self.writer.write_all(own));
             written.map_err(WRITE_VALUES)?;
             rest = behind;
         }

@@ -12,7 +12,7 @@ use crate::memory::try_zeroed;
 use crate::overlapped::Behind;
 use crate::part::{Part, Piece};
 use crate::stream::StreamRef;
-use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::{self, ChunkLength};
 use ferrosz_codec::{Shape, Value};
@@ -301,10 +301,15 @@ fn windows(layout: &Layout, order: &Order, most: u64) -> Vec<Part> {
         let parts = starts.map(|start| Part::Elements(start..user.elements().min(start + most)));
         return parts.collect();
     }
-    // 1. Begin with a tile. Of several axes that are one dimension, the last one is divided.
+    // 1. Begin with a chunk of blocks, or with a tile: parts of them are decoded more slowly. Of several axes that are one
+    //    dimension, the last one is divided.
+    let unit = match layout.family() {
+        Family::Blocks(blocks) => blocks.grid.chunk(0).extents,
+        Family::Tiles(_) => tile::extents(layout.shape),
+    };
     let mut units = vec![1; lengths.len()];
     let dimensions = layout.extents.axes_of_dimensions();
-    for (axes, extent) in dimensions.iter().zip(tile::extents(layout.shape)) {
+    for (axes, extent) in dimensions.iter().zip(unit) {
         if let Some(last) = axes.clone().last() {
             units[usize::from(order.axes()[last])] = u64::from(extent);
         }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 89_900;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 27_800)];
+const MOST_LINES: usize = 90_050;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 27_880)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 125;

@@ -179,7 +179,6 @@ mod tests {
                 }
                 assert_eq!(behind.end().err(), (failing < 10).then_some(failing));
             });
-            drop(use_);
             assert_eq!(used, Vec::from_iter(0..=failing.min(9)));
             assert!(made <= 3, "{made}");
         }

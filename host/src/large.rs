@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::thread;
 
-/// Bytes of the elements of a window, of which two are in memory: one is decoded, the other is written. Converted values have no
+/// Bytes of the elements of a window. Two windows are in memory: one is decoded, the other is written. Converted values have no
 /// more bytes.
 const WINDOW: u64 = 1 << 25;
 
@@ -260,7 +260,7 @@ impl Decompressor {
 /// The error of a write of values.
 const WRITE_VALUES: fn(std::io::Error) -> Error = |error| Error::io("write the values")(error);
 
-/// Where values are written. An object, so that what is called with one is compiled once for all writers.
+/// A writer of values. Code that takes one as an object is compiled once for all types of writers.
 trait Destination: Write + Seek + Send {}
 
 impl<W: Write + Seek + Send> Destination for W {}

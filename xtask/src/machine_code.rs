@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub const CHIPS: [&str; 2] = ["sm_80", "sm_90"];
 
 /// Prefixes of the kernels that have machine code: those of the codecs of tiles, which a driver takes long to compile, and those
-/// of each choice of a preset, of which a first call needs five or six. Other kernels take about 0.1 s each.
+/// of each choice of a preset: a first call needs five or six of them. Other kernels take about 0.1 s each.
 const KERNELS: [&str; 8] = [
     "ferrosz_entropy_",
     "ferrosz_extremes_",

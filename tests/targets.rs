@@ -187,7 +187,7 @@ fn strange_fields_have_an_answer<T: FromBits>() {
         if !takes_part(number, 7) {
             continue;
         }
-        for choice in [Choice::from(Preset::Fast), Codec::INTERP_HUFFMAN.into()] {
+        for choice in [Choice::from(Preset::Fast), Codec::STENCIL_HUFFMAN.into()] {
             let compressor = compressor(choice, &[field.len() as u64]);
             for target in [
                 target(TargetKind::Psnr, 60.0),

@@ -35,6 +35,6 @@ pub mod value;
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};
 pub use error::{BoundError, FormatError};
-pub use pipeline::Codec;
+pub use pipeline::{Codec, Preset};
 pub use shape::Shape;
 pub use value::{Value, ValueType};

@@ -5,6 +5,7 @@ mod settings;
 
 use crate::auto_device::{Direction, Workload};
 use crate::backend::Backend;
+use crate::choice::Choice;
 use crate::cpu::mapping::axes::Turn;
 use crate::cpu::mapping::conversion;
 use crate::cpu::sink::Sink;
@@ -15,7 +16,6 @@ use crate::fill::Fills;
 use crate::heading::Heading;
 use crate::keeping::Keeping;
 use crate::nearby::{Nearby, Reach};
-use crate::preset::Choice;
 use crate::scratch::{Coded, Copies, Scratch};
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
@@ -28,8 +28,12 @@ use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value};
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, with_value};
 use std::io::Write;
+
+/// [`Compressor::run`] of a type of values.
+type Run<V> =
+    fn(&Compressor, Version, &[V], &mut dyn Sink, &(dyn Fn(u64) + Sync)) -> Result<(), Error>;
 
 /// Compresses any number of fields with the same settings.
 ///
@@ -210,6 +214,23 @@ impl Compressor {
     }
 
     pub(crate) fn run<V: Value>(
+        &self,
+        version: Version,
+        field: &[V],
+        sink: &mut dyn Sink,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        // A function for each type; see `cpu::compress`.
+        with_value!(V::TYPE, W => {
+            #[inline(never)]
+            fn run() -> Run<W> {
+                Compressor::run_of
+            }
+            run()(self, version, bytemuck::cast_slice(field), sink, progress)
+        })
+    }
+
+    fn run_of<V: Value>(
         &self,
         version: Version,
         field: &[V],

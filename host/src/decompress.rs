@@ -18,9 +18,19 @@ use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::mapping::axes::Order;
-use ferrosz_codec::{Codec, Element, FormatError, Shape, Value};
+use ferrosz_codec::{Codec, Element, FormatError, Shape, Value, with_value};
 use std::io::Read;
 use std::ops::Range;
+
+/// [`Decompressor::run`] of a type of values.
+type Run<V> = fn(
+    &Decompressor,
+    &[u8],
+    &StreamRef<'_>,
+    Option<&Part>,
+    &mut [V],
+    &(dyn Fn(u64) + Sync),
+) -> Result<(), Error>;
 
 /// Decompresses streams.
 ///
@@ -240,6 +250,24 @@ impl Decompressor {
 
     /// Decodes the values of a part, or of the whole field.
     fn run<V: Value>(
+        &self,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        part: Option<&Part>,
+        values: &mut [V],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
+        // A function for each type; see `cpu::compress`.
+        with_value!(V::TYPE, W => {
+            #[inline(never)]
+            fn run() -> Run<W> {
+                Decompressor::run_of
+            }
+            run()(self, bytes, stream, part, bytemuck::cast_slice_mut(values), progress)
+        })
+    }
+
+    fn run_of<V: Value>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,

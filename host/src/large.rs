@@ -15,7 +15,7 @@ use crate::stream::StreamRef;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::{self, ChunkLength};
-use ferrosz_codec::{Shape, Value};
+use ferrosz_codec::{Shape, Value, with_value};
 use std::cmp::Ordering;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -25,6 +25,16 @@ use std::thread;
 /// Bytes of the elements of a window. Two windows are in memory: one is decoded, the other is written. Converted values have no
 /// more bytes.
 const WINDOW: u64 = 1 << 25;
+
+/// [`Decompressor::write_all`] of a type of values.
+type WriteAll = fn(
+    &Decompressor,
+    u64,
+    &[u8],
+    &StreamRef<'_>,
+    &mut ValueWriter<'_>,
+    &(dyn Fn(u64) + Sync),
+) -> Result<(), Error>;
 
 impl Compressor {
     /// Compresses a field and writes the stream from the writer's position on, while the rest of the field is still to be
@@ -197,17 +207,37 @@ impl Decompressor {
             lengths: lengths.lengths(),
             writer: &mut writer,
         };
+        // A function for each type; see `cpu::compress`.
+        with_value!(V::TYPE, W => {
+            #[inline(never)]
+            fn write_all() -> WriteAll {
+                Decompressor::write_all::<W>
+            }
+            write_all()(self, window, stream, &read, &mut place, progress)?;
+        });
+        writer.flush().map_err(WRITE_VALUES)?;
+        Ok(elements)
+    }
+
+    /// Writes all values of a stream.
+    fn write_all<V: Value>(
+        &self,
+        window: u64,
+        bytes: &[u8],
+        stream: &StreamRef<'_>,
+        place: &mut ValueWriter<'_>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(), Error> {
         let mut write = |bytes: &[u8]| {
             progress((bytes.len() / size_of::<V>()) as u64);
             place.writer.write_all(bytes).map_err(WRITE_VALUES)
         };
-        let is_written = self.run_pieces_on_gpu::<V>(stream, &read, &mut write)?;
-        if elements > 0 && !is_written {
+        let is_written = self.run_pieces_on_gpu::<V>(bytes, stream, &mut write)?;
+        if stream.header.elements() > 0 && !is_written {
             let most = window / size_of::<V::Coded>() as u64;
-            self.write_windows::<V>(&read, most, &mut place, progress)?;
+            self.write_windows::<V>(stream, most, place, progress)?;
         }
-        writer.flush().map_err(WRITE_VALUES)?;
-        Ok(elements)
+        Ok(())
     }
 
     /// Decodes a field in windows of up to so many elements; a thread writes each while the next one is decoded.

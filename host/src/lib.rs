@@ -15,6 +15,7 @@
 mod auto_device;
 mod backend;
 mod batch;
+mod choice;
 mod choose;
 mod compress;
 #[doc(hidden)]
@@ -42,7 +43,6 @@ mod parallel;
 mod part;
 mod partial;
 pub mod parts;
-mod preset;
 mod read_at;
 mod salvage;
 mod sample;
@@ -59,6 +59,7 @@ mod threads;
 mod update;
 mod windows;
 
+pub use choice::Choice;
 pub use compress::Compressor;
 pub use damage::Damage;
 pub use decompress::Decompressor;
@@ -69,11 +70,14 @@ pub use ferrosz_codec::container::layout::Layout;
 pub use ferrosz_codec::container::roles::Role;
 pub use ferrosz_codec::error::AxesError;
 pub use ferrosz_codec::mapping::axes::Axes;
-pub use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor, UnknownCodecName};
+pub use ferrosz_codec::pipeline::{
+    TileCodec, TileCoder, TilePredictor, UnknownCodecName, UnknownPresetName,
+};
 pub use ferrosz_codec::predict::interp::geometry::Geometry;
 pub use ferrosz_codec::value::{Bf16, F16};
 pub use ferrosz_codec::{
-    Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Shape, Value, ValueType,
+    Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preset, Shape, Value,
+    ValueType,
 };
 pub use fill::Fill;
 pub use info::{ChunkForms, Info, info, max_compressed_len};
@@ -82,7 +86,6 @@ pub use length::Length;
 pub use object::Object;
 pub use part::Part;
 pub use partial::PartialStream;
-pub use preset::{Choice, Preset};
 pub use read_at::ReadAt;
 pub use search::Found;
 pub use stream_at::{StreamAt, Traffic};

@@ -8,7 +8,7 @@
 use crate::cpu::{self, Version};
 use crate::parallel;
 use crate::sample::spread;
-use ferrosz_codec::{Element, Value};
+use ferrosz_codec::{Element, Value, with_value};
 
 /// Values in a task of one thread.
 const BLOCK: usize = 1 << 16;
@@ -70,6 +70,17 @@ pub struct Outlying {
 
 /// The outlying values of a field.
 pub fn find<V: Value>(values: &[V]) -> Vec<Outlying> {
+    // A function for each type; see `cpu::compress`.
+    with_value!(V::TYPE, W => {
+        #[inline(never)]
+        fn find() -> fn(&[W]) -> Vec<Outlying> {
+            find_of
+        }
+        find()(bytemuck::cast_slice(values))
+    })
+}
+
+fn find_of<V: Value>(values: &[V]) -> Vec<Outlying> {
     let mut found: Vec<(f64, u64)> = Vec::new();
     let Some((low, high)) = all_extremes(values) else {
         return Vec::new();

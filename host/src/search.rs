@@ -20,7 +20,7 @@ use crate::target::{Figures, Goal, Place, Range, Target, TargetKind, ratio, rmse
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::{Bound, Element, Value};
+use ferrosz_codec::{Bound, Element, Value, with_value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -70,6 +70,17 @@ impl Compressor {
     ///
     /// [`Error::TargetNotReached`] if no bound reaches a ratio, and as [`Compressor::compress`].
     pub fn search<V: Value>(&self, target: Target, field: &[V]) -> Result<Found, Error> {
+        // A function for each type; see `cpu::compress`.
+        with_value!(V::TYPE, W => {
+            #[inline(never)]
+            fn search() -> fn(&Compressor, Target, &[W]) -> Result<Found, Error> {
+                Compressor::search_of
+            }
+            search()(self, target, bytemuck::cast_slice(field))
+        })
+    }
+
+    fn search_of<V: Value>(&self, target: Target, field: &[V]) -> Result<Found, Error> {
         let extents = self.extents_for(field.len() as u64)?;
         // Missing elements do not count.
         let valid = &numbers(&self.missing::<V>()?, field)?[..];

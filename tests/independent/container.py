@@ -34,6 +34,16 @@ BLOCK_CODECS = {
     (4, 1): "layered",
 }
 
+# Codecs of tiles (section 1): the coders of each predictor.
+TILE_CODECS = {
+    16: (RANS, HUFFMAN, BITPLANE),
+    17: (HUFFMAN,),
+    18: (RANS, HUFFMAN, BITPLANE),
+    19: (RANS,),
+    20: (RANS, HUFFMAN, BITPLANE),
+    21: (RANS,),
+}
+
 # Predictors of tiles (section 1): 16 is Lorenzo, the others are interpolation with a geometry.
 LORENZO_TILES = 16
 GEOMETRY = {17: 0, 18: 1, 19: 2, 20: 2, 21: 2}
@@ -173,11 +183,8 @@ def read_header(data):
         raise ValueError(f"bound mode {mode} is unknown")
     if shape > 2:
         raise ValueError(f"shape {shape} is unknown")
-    tiles = predictor == LORENZO_TILES or predictor in GEOMETRY
-    if tiles:
-        if coder not in (RANS, HUFFMAN, BITPLANE):
-            raise ValueError(f"predictor {predictor} with coder {coder} is no codec")
-    elif (predictor, coder) not in BLOCK_CODECS:
+    tiles = predictor in TILE_CODECS
+    if coder not in TILE_CODECS.get(predictor, ()) and (predictor, coder) not in BLOCK_CODECS:
         raise ValueError(f"predictor {predictor} with coder {coder} is no codec")
 
     all_extents = struct.unpack_from("<8Q", head, 16)

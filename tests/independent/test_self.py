@@ -965,18 +965,18 @@ class Interpolation(unittest.TestCase):
         random.seed(3)
         self.forms = []  # of each coarse field: form of its last chunk, number of its tiles
         cases = [
-            # shape, extents, predictor, element type
-            (0, (1, 1, 2600), 17, F32),
-            (0, (1, 1, 17500), 19, F64),
-            (1, (2, 40, 53), 18, F32),
-            (1, (1, 270, 70), 19, F32),
-            (2, (18, 20, 41), 17, F32),
-            (2, (18, 20, 41), 18, F64),
-            (2, (18, 17, 67), 19, F32),
-            (2, (17, 33, 34), 17, F64),
-            (1, (5, 65, 49), 17, F64),
+            # shape, extents, predictor, element type, coder
+            (0, (1, 1, 2600), 17, F32, 17),
+            (0, (1, 1, 17500), 19, F64, 16),
+            (1, (2, 40, 53), 18, F32, 18),
+            (1, (1, 270, 70), 19, F32, 16),
+            (2, (18, 20, 41), 17, F32, 17),
+            (2, (18, 20, 41), 18, F64, 18),
+            (2, (18, 17, 67), 19, F32, 16),
+            (2, (17, 33, 34), 17, F64, 17),
+            (1, (5, 65, 49), 18, F64, 16),
         ]
-        for (shape, extents, predictor, dtype), coder in zip(cases, itertools.cycle((16, 17, 18))):
+        for shape, extents, predictor, dtype, coder in cases:
             with self.subTest(shape=shape, extents=extents, predictor=predictor), np.errstate(all="ignore"):
                 self.check(rng, shape, extents, predictor, dtype, coder)
         # Some coarse fields were not stored raw: one of one tile, and one of five in two chunks.
@@ -1033,17 +1033,17 @@ class Interpolation(unittest.TestCase):
         random.seed(9)
         self.forms = []
         cases = [
-            # extents, element type, coder, shifts
-            ((18, 20, 41), F32, 16, 0x7F_2A8E),
-            ((35, 19, 34), F64, 17, 0x08_70F3),
-            ((17, 17, 67), F32, 18, 0x12_3456),
-            ((2, 34, 132), F64, 16, 0xE1_1E1E),
-            ((20, 2, 2), F32, 17, 0),
-            ((49, 33, 33), F64, 16, 0x12_34E1),
+            # extents, element type, shifts
+            ((18, 20, 41), F32, 0x7F_2A8E),
+            ((35, 19, 34), F64, 0x08_70F3),
+            ((17, 17, 67), F32, 0x12_3456),
+            ((2, 34, 132), F64, 0xE1_1E1E),
+            ((20, 2, 2), F32, 0),
+            ((49, 33, 33), F64, 0x12_34E1),
         ]
-        for extents, dtype, coder, word in cases:
-            with self.subTest(extents=extents, coder=coder), np.errstate(all="ignore"):
-                self.check(rng, grid.CUBE, extents, 21, dtype, coder, word)
+        for extents, dtype, word in cases:
+            with self.subTest(extents=extents), np.errstate(all="ignore"):
+                self.check(rng, grid.CUBE, extents, 21, dtype, 16, word)
         # The last coarse field has more than one slice, and is not stored raw.
         self.assertEqual(self.forms[-1], (1, 1))
 
@@ -1075,11 +1075,12 @@ class Interpolation(unittest.TestCase):
 
     def test_slices_are_checked(self):
         data = make_parameters(np.random.default_rng(10), F32, 2, np.float32(0.5), [0] * 9)
-        codec, zero = (21, 18), [(0, b""), (0, b"")]
+        codec, zero = (21, 16), [(0, b""), (0, b"")]
+        shares = write_shares([[0] * 112] * 16, huffman=False)
         make = lambda prologue, extents=(2, 3, 4), shape=2: make_stream(
             F32, codec, extents, 0.5, zero, shape=shape, prologue=prologue
         )
-        prologue = data + bytes(4 + 4 + 268)
+        prologue = data + struct.pack("<I", len(shares) // 4) + shares + bytes(4 + 268)
         self.assertTrue((decode(make(prologue)) == 0).all())
         with self.assertRaisesRegex(ValueError, "it ends behind the payload"):
             decode(make(prologue[:-268]))
@@ -1131,8 +1132,8 @@ class Interpolation(unittest.TestCase):
 
     def test_parameters_are_checked(self):
         rng = np.random.default_rng(4)
-        data = make_parameters(rng, F32, 2, np.float32(0.5), [0] * 9)
-        make = lambda d: make_stream(F32, (19, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=d + bytes(4 + 4))
+        data = make_parameters(rng, F32, 1, np.float32(0.5), [0] * 9)
+        make = lambda d: make_stream(F32, (18, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=d + bytes(4 + 4))
         self.assertTrue((decode(make(data)) == 0).all())
         with self.assertRaisesRegex(ValueError, "parameters: the error is not the header's"):
             decode(make(data[:24] + struct.pack("<f", 0.25) + data[28:]))
@@ -1147,8 +1148,8 @@ class Interpolation(unittest.TestCase):
             decode(make(minus_zero))
 
     def test_prologue_is_checked(self):
-        data = make_parameters(np.random.default_rng(5), F32, 2, np.float32(0.5), [0] * 9)
-        stream = make_stream(F32, (19, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=data + bytes(4 + 4))
+        data = make_parameters(np.random.default_rng(5), F32, 1, np.float32(0.5), [0] * 9)
+        stream = make_stream(F32, (18, 18), (20,), 0.5, [(0, b""), (0, b"")], prologue=data + bytes(4 + 4))
         self.assertEqual(len(decode(stream)), 20)
         for at, change in ((160, 1), (160, 0x10), (166, 1)):  # form, start, length of its entry
             wrong = bytearray(stream)
@@ -1162,8 +1163,8 @@ class Interpolation(unittest.TestCase):
 
     def test_chunk_without_codes(self):
         """A coarse field of anchors only: m = 0, and what is coded is longer than the raw form."""
-        data = make_parameters(np.random.default_rng(6), F32, 2, np.float32(0.5), [0] * 9)
-        make = lambda *chunk: make_stream(F32, (19, 18), (20,), 0.5, [chunk, (0, b"")], prologue=data + bytes(4 + 4))
+        data = make_parameters(np.random.default_rng(6), F32, 1, np.float32(0.5), [0] * 9)
+        make = lambda *chunk: make_stream(F32, (18, 18), (20,), 0.5, [chunk, (0, b"")], prologue=data + bytes(4 + 4))
         self.assertEqual(len(decode(make(0, b""))), 20)
         self.assertEqual(len(decode(make(3, b""))), 20)
         with self.assertRaisesRegex(ValueError, "longer than its raw form"):

@@ -144,7 +144,7 @@ def test_out_is_checked(stream: ferrosz.Stream, field: np.ndarray) -> None:
             ferrosz.decompress(stream, out=out)
 
 
-@pytest.mark.parametrize("codec", ["plain", "fixed", "lorenzo", "lorenzo+rans", "interp", "interp+bitplane"])
+@pytest.mark.parametrize("codec", ["plain", "fixed", "lorenzo", "lorenzo+rans", "interp", "stencil+bitplane"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int16", "uint32"])
 def test_no_stream_is_longer_than_its_room(codec: str, dtype: str) -> None:
     compressor = ferrosz.Compressor(abs=0, codec=codec)

@@ -1,6 +1,6 @@
 //! The codecs of blocks, fixed-length coding of blocks of 32 or 64 codes, and the list of them.
 
-use crate::pipeline::{Codec, CodecId, Registration};
+use crate::pipeline::{Codec, CodecId, Preset, Registration};
 use crate::predict::Predictor;
 use crate::shape::Shape;
 
@@ -20,7 +20,7 @@ macro_rules! block_codecs {
         $codec:ident = $constant:ident, $name:literal, [$($shape:ident)+],
         ids $predictor_id:literal, $coder_id:literal,
         predictor $predictor:ident, outliers $outliers:literal, planes $planes:literal,
-        $words:expr;
+        $words:expr $(, in $preset:ident $(as variant of $leader:ident)?)?;
     )+) => {
         /// A codec of blocks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +50,10 @@ macro_rules! block_codecs {
 
             /// Their entries in the list.
             pub(super) const LIST: [Registration; Self::ALL.len()] =
-                [$(Registration::new(Codec::Blocks(Self::$codec), $name, $words)),+];
+                [$(
+                    Registration::new(Codec::Blocks(Self::$codec), $name, $words)
+                        $(.in_preset(Preset::$preset) $(.variant_of(Codec::$leader))?)?
+                ),+];
 
             /// The codec at a position of [`BlockCodec::ALL`], without a table in memory, for kernels.
             #[inline(always)]
@@ -133,28 +136,28 @@ block_codecs! { $
     /// Fixed-length coding of the codes themselves.
     Fixed = FIXED, "fixed", [line plane cube],
     ids 1, 1, predictor Zero, outliers false, planes 31,
-    [VALUES, FIXED_LENGTH, "cuSZp3 fixed (SC'25)", "noise around zero"];
+    [VALUES, FIXED_LENGTH, "cuSZp3 fixed (SC'25)", "noise around zero"], in Fast as variant of OUTLIER;
 
     /// Fixed-length coding of one-neighbour differences.
     Plain = PLAIN, "plain", [line plane cube],
     ids 2, 1, predictor Difference, outliers false, planes 31,
-    [NEIGHBOUR, FIXED_LENGTH, "cuSZp (SC'23), cuSZp2 plain (SC'24)", "slow changes around zero"];
+    [NEIGHBOUR, FIXED_LENGTH, "cuSZp (SC'23), cuSZp2 plain (SC'24)", "slow changes around zero"], in Fast as variant of OUTLIER;
 
     /// As `Plain`, with a block's first difference stored separately where that is shorter.
     Outlier = OUTLIER, "outlier", [line plane cube],
     ids 2, 2, predictor Difference, outliers true, planes 31,
-    [NEIGHBOUR, FIRST_APART, "cuSZp2 outlier (SC'24)", "values far from zero"];
+    [NEIGHBOUR, FIRST_APART, "cuSZp2 outlier (SC'24)", "values far from zero"], in Fast;
 
     /// Coded as `Outlier`, but predicted by all preceding neighbours.
     Lorenzo = LORENZO, "lorenzo", [plane cube],
     ids 3, 2, predictor Lorenzo, outliers true, planes 32,
-    [BLOCK, FIRST_APART, "cuSZp3's blocks (SC'25), cuSZ's predictor", "smooth planes and volumes, fast"];
+    [BLOCK, FIRST_APART, "cuSZp3's blocks (SC'25), cuSZ's predictor", "smooth planes and volumes, fast"], in Fast as variant of OUTLIER;
 
     /// Fixed-length coding of differences that run through the whole chunk, whose first code is stored separately:
     /// AATROX (ICS'25). Blocks are lines.
     Layered = LAYERED, "layered", [line],
     ids 4, 1, predictor Difference, outliers false, planes 31,
-    [CHUNK, FIXED_LENGTH, "AATROX (ICS'25)", "long slopes, and lines, fast"];
+    [CHUNK, FIXED_LENGTH, "AATROX (ICS'25)", "long slopes, and lines, fast"], in Fast as variant of OUTLIER;
 }
 
 impl BlockCodec {

@@ -68,20 +68,14 @@ mod tests {
             (Codec::LORENZO_HUFFMAN, "lorenzo+huffman"),
             (Codec::LORENZO_BITPLANE, "lorenzo+bitplane"),
             (Codec::INTERP, "interp"),
-            (Codec::INTERP_HUFFMAN, "interp+huffman"),
-            (Codec::INTERP_BITPLANE, "interp+bitplane"),
             (Codec::INTERP_SQUARE, "interp-square"),
             (Codec::INTERP_SQUARE_HUFFMAN, "interp-square+huffman"),
             (Codec::INTERP_SQUARE_BITPLANE, "interp-square+bitplane"),
-            (Codec::INTERP_NARROW, "interp-narrow"),
             (Codec::INTERP_NARROW_HUFFMAN, "interp-narrow+huffman"),
-            (Codec::INTERP_NARROW_BITPLANE, "interp-narrow+bitplane"),
             (Codec::STENCIL, "stencil"),
             (Codec::STENCIL_HUFFMAN, "stencil+huffman"),
             (Codec::STENCIL_BITPLANE, "stencil+bitplane"),
             (Codec::SLICES, "slices"),
-            (Codec::SLICES_HUFFMAN, "slices+huffman"),
-            (Codec::SLICES_BITPLANE, "slices+bitplane"),
         ] {
             assert_eq!(name.parse(), Ok(codec));
             assert_eq!(codec.name(), name);

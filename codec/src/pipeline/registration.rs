@@ -1,6 +1,6 @@
 //! An entry in the list of codecs.
 
-use crate::pipeline::Codec;
+use crate::pipeline::{Codec, Preset};
 
 /// A codec of the list with its name and description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,11 @@ pub struct Registration {
     pub papers: &'static str,
     /// The fields that the codec is for.
     pub purpose: &'static str,
+    /// The fastest preset that chooses from it; slower ones do, too. None if no preset does.
+    pub preset: Option<Preset>,
+    /// The codec of which it is a variant. The choice tries a variant only where the prediction for that codec is among the
+    /// shortest, and only in its rank.
+    pub variant_of: Option<Codec>,
 }
 
 impl Registration {
@@ -29,6 +34,24 @@ impl Registration {
             coder,
             papers,
             purpose,
+            preset: None,
+            variant_of: None,
+        }
+    }
+
+    /// The entry of a codec that a preset and all slower ones choose from.
+    pub(super) const fn in_preset(self, preset: Preset) -> Self {
+        Self {
+            preset: Some(preset),
+            ..self
+        }
+    }
+
+    /// The entry of a variant of another codec.
+    pub(super) const fn variant_of(self, codec: Codec) -> Self {
+        Self {
+            variant_of: Some(codec),
+            ..self
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The codecs of tiles, a predictor of the positions of a tile and a coder of its codes, and the list of them.
 
-use crate::pipeline::{Codec, CodecId, Registration};
+use crate::pipeline::{Codec, CodecId, Preset, Registration};
 use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::tune::Tuning;
@@ -21,8 +21,9 @@ pub enum TilePredictor {
     Slices,
 }
 
-/// A predictor of tiles and a coder.
+/// A predictor of tiles and a coder. Not every pair is a codec: those of the list are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TileCodec {
     /// The predictor.
     pub predictor: TilePredictor,
@@ -124,7 +125,7 @@ impl TileCodec {
             }
             i += 1;
         }
-        // Every predictor has an entry with every coder: a test checks all of them.
+        // Only the list makes codecs, and `Codec::in_shape`: a test checks that it makes those of the list.
         &Self::LIST[0]
     }
 }
@@ -235,7 +236,10 @@ impl TileCoder {
 }
 
 macro_rules! tile_codecs {
-    ($($constant:ident = $name:literal, $predictor:ident, $coder:ident, $papers:literal, $purpose:literal;)+) => {
+    ($(
+        $constant:ident = $name:literal, $predictor:ident, $coder:ident, $papers:literal, $purpose:literal
+        $(, in $preset:ident $(as variant of $leader:ident)?)?;
+    )+) => {
         impl Codec {
             $(
                 #[doc = concat!("`", $name, "`.")]
@@ -247,13 +251,14 @@ macro_rules! tile_codecs {
         }
 
         impl TileCodec {
-            /// All entries, coder by coder for each predictor.
+            /// All entries, predictor by predictor.
             pub(super) const LIST: [Registration; [$($name),+].len()] = [$(
                 Registration::new(
                     Codec::$constant,
                     $name,
                     [$predictor.words(), TileCoder::$coder.words(), $papers, $purpose],
                 )
+                $(.in_preset(Preset::$preset) $(.variant_of(Codec::$leader))?)?
             ),+];
         }
     };
@@ -261,39 +266,35 @@ macro_rules! tile_codecs {
 
 tile_codecs! {
     LORENZO_RANS = "lorenzo+rans", LORENZO, Rans,
-        "cuSZ's predictor (PACT'20)", "rough fields and fine bounds; twice as fast as splines";
+        "cuSZ's predictor (PACT'20)", "rough fields and fine bounds; twice as fast as splines",
+        in Balanced;
     LORENZO_HUFFMAN = "lorenzo+huffman", LORENZO, Huffman,
-        "cuSZ (PACT'20)", "arrays of some thousand values, where its tables are shorter";
+        "cuSZ (PACT'20)", "arrays of some thousand values, where its tables are shorter",
+        in Balanced as variant of LORENZO_RANS;
     LORENZO_BITPLANE = "lorenzo+bitplane", LORENZO, BitPlane,
-        "FZ-GPU (HPDC'23)", "fields that are hardly there, and many NaNs";
+        "FZ-GPU (HPDC'23)", "fields that are hardly there, and many NaNs",
+        in Balanced as variant of LORENZO_RANS;
+    STENCIL = "stencil", STENCIL, Rans,
+        "interp with fitted coefficients", "smooth fields: mostly the shortest",
+        in Small;
+    STENCIL_HUFFMAN = "stencil+huffman", STENCIL, Huffman,
+        "interp with fitted coefficients", "variants of stencil, a little shorter at times",
+        in Small as variant of STENCIL;
+    STENCIL_BITPLANE = "stencil+bitplane", STENCIL, BitPlane,
+        "interp with fitted coefficients", "smooth fields with many NaNs, and bounds beyond the type",
+        in Small as variant of STENCIL;
     INTERP = "interp", WIDE, Rans,
-        "after cuSZ-i (SC'24)", "smooth fields: mostly the shortest";
-    INTERP_HUFFMAN = "interp+huffman", WIDE, Huffman,
-        "after cuSZ-i (SC'24)", "variants of interp, a little shorter at times";
-    INTERP_BITPLANE = "interp+bitplane", WIDE, BitPlane,
-        "after cuSZ-i (SC'24)", "many NaNs, and bounds beyond the type";
+        "after cuSZ-i (SC'24)", "comparison: stencil without fitted coefficients";
     INTERP_SQUARE = "interp-square", SQUARE, Rans,
-        "cuSZ-Hi's predictor (SC'25)", "variants of interp, a little shorter at times";
+        "cuSZ-Hi's predictor (SC'25)", "planes at coarse bounds, a little shorter at times",
+        in Small as variant of STENCIL;
     INTERP_SQUARE_HUFFMAN = "interp-square+huffman", SQUARE, Huffman,
         "cuSZ-Hi for ratio (SC'25)", "comparison";
     INTERP_SQUARE_BITPLANE = "interp-square+bitplane", SQUARE, BitPlane,
         "cuSZ-Hi for throughput (SC'25)", "comparison";
-    INTERP_NARROW = "interp-narrow", NARROW, Rans,
-        "cuSZ-i's predictor (SC'24)", "variants of interp, a little shorter at times";
     INTERP_NARROW_HUFFMAN = "interp-narrow+huffman", NARROW, Huffman,
         "cuSZ-i (SC'24)", "comparison";
-    INTERP_NARROW_BITPLANE = "interp-narrow+bitplane", NARROW, BitPlane,
-        "cuSZ-i's predictor (SC'24)", "comparison";
-    STENCIL = "stencil", STENCIL, Rans,
-        "interp with fitted coefficients", "smooth fields, denser than interp";
-    STENCIL_HUFFMAN = "stencil+huffman", STENCIL, Huffman,
-        "interp with fitted coefficients", "variants of stencil, a little shorter at times";
-    STENCIL_BITPLANE = "stencil+bitplane", STENCIL, BitPlane,
-        "interp with fitted coefficients", "comparison";
     SLICES = "slices", SLICES, Rans,
-        "stencil with terms of slices before", "axes of years, members or levels: the shortest";
-    SLICES_HUFFMAN = "slices+huffman", SLICES, Huffman,
-        "stencil with terms of slices before", "variants of slices, a little shorter at times";
-    SLICES_BITPLANE = "slices+bitplane", SLICES, BitPlane,
-        "stencil with terms of slices before", "comparison";
+        "stencil with terms of slices before", "axes of years, members or levels: the shortest",
+        in Small;
 }

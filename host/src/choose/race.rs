@@ -3,7 +3,6 @@
 
 use crate::choose::predictions::{Effort, Predictions};
 use crate::error::Error;
-use crate::preset::is_variant_of;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TILE;
 use ferrosz_codec::{Codec, Element};
@@ -105,7 +104,8 @@ pub(super) fn shortest<T: Element>(
     }
     let variants = |leader: &Layout| {
         let (leader, is_variant) = (*leader, |layout: &&Layout, leader: &Layout| {
-            is_variant_of(layout.codec) == Some(leader.codec) && layout.shape == leader.shape
+            layout.codec.registration().variant_of == Some(leader.codec)
+                && layout.shape == leader.shape
         });
         candidates
             .iter()
@@ -117,7 +117,8 @@ pub(super) fn shortest<T: Element>(
 
     // 1. All leaders, by few tiles. A variant without its leader, such as a codec that has a name, is one.
     let is_there = |codec: Codec| candidates.iter().any(|layout| layout.codec == codec);
-    let is_first = |layout: &&Layout| !is_variant_of(layout.codec).is_some_and(is_there);
+    let is_first =
+        |layout: &&Layout| !(layout.codec.registration().variant_of).is_some_and(is_there);
     let leaders: Vec<Layout> = candidates.iter().filter(is_first).copied().collect();
     let found = predictions.of(&leaders, first)?;
     let least = smallest(&found)?.0;

@@ -1,17 +1,17 @@
 //! The codec, rank, axes and length of chunks that a preset chooses for a field, and the absolute error of a relative bound.
 
+use crate::choice::Choice;
 use crate::choose::{self, Chosen, Request};
 use crate::compress::{Compressor, Converted};
 use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::Keeping;
-use crate::preset::Choice;
 use crate::scratch::Coded;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
-use ferrosz_codec::{Bound, Codec, Dtype, Element, Value};
+use ferrosz_codec::{Bound, Codec, Dtype, Element, Value, with_value};
 
 impl Compressor {
     /// The same compressor with codec, rank and axes chosen for a field, if they are not yet chosen.
@@ -34,6 +34,17 @@ impl Compressor {
     }
 
     fn choose_from<V: Value>(&self, field: &[V], has_masks: bool) -> Result<Self, Error> {
+        // A function for each type; see `cpu::compress`.
+        with_value!(V::TYPE, W => {
+            #[inline(never)]
+            fn choose() -> fn(&Compressor, &[W], bool) -> Result<Compressor, Error> {
+                Compressor::choose_from_of
+            }
+            choose()(self, bytemuck::cast_slice(field), has_masks)
+        })
+    }
+
+    fn choose_from_of<V: Value>(&self, field: &[V], has_masks: bool) -> Result<Self, Error> {
         let extents = self.extents_for(field.len() as u64)?;
         let Some(request) = self.request(&extents)? else {
             return Ok(*self);

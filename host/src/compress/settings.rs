@@ -1,6 +1,7 @@
 //! The settings of a [`Compressor`], and the layout, mapping and device that they give a field of some length.
 
 use crate::backend::Backend;
+use crate::choice::Choice;
 use crate::compress::{Compressor, workload};
 use crate::device::{Device, Start};
 use crate::error::Error;
@@ -8,7 +9,6 @@ use crate::fill::{Fill, Fills, Found};
 use crate::gpu::mapping::conversion::converts;
 use crate::keeping::Keeping;
 use crate::length::{self, Length};
-use crate::preset::{Choice, Preset};
 use crate::scratch::Copies;
 use crate::stream_layout::StreamLayout;
 use crate::{choose, parallel, slabs};
@@ -20,7 +20,7 @@ use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Shape, Value, ValueType};
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Preset, Shape, Value, ValueType};
 
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].

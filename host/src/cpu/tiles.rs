@@ -7,6 +7,7 @@ pub(crate) mod codes;
 pub(crate) mod compress;
 mod decompress;
 mod estimate;
+pub(crate) mod holder;
 pub(crate) mod kept;
 mod rows;
 mod salvage;

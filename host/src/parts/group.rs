@@ -84,12 +84,21 @@ pub struct Piece<'a> {
 ///
 /// The own error; [`Error::Group`] if only other members failed.
 pub fn agree<R>(group: &dyn Group, own: Result<R, Error>) -> Result<R, Error> {
-    let mut failed = [u64::from(own.is_err())];
-    let told = group.sum(&mut failed);
+    let told = tell(group, own.is_err());
     let result = own?;
-    told?;
+    told.map(|()| result)
+}
+
+/// Tells all members whether a step has failed here.
+///
+/// # Errors
+///
+/// [`Error::Group`] if it has failed somewhere.
+pub(crate) fn tell(group: &dyn Group, has_failed: bool) -> Result<(), Error> {
+    let mut failed = [u64::from(has_failed)];
+    group.sum(&mut failed)?;
     match failed[0] {
-        0 => Ok(result),
+        0 => Ok(()),
         members => Err(Error::Group {
             action: "compress a field together",
             reason: format!("{members} of {} members failed", group.size()),

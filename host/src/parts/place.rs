@@ -27,13 +27,19 @@ pub(super) struct Stored {
     pub(super) bytes: Vec<u8>,
 }
 
+/// The number of the entry of a prologue, whose contents have its length.
+pub(super) const PROLOGUE: u64 = 0;
+
 impl Stored {
-    /// An image as the chunk of an entry.
+    /// An image as the chunk, or the prologue, of an entry of a stream of tiles.
     pub(super) fn of_image(number: u64, Image { form, bytes, sum }: &Image) -> Self {
         Self {
             number,
             form: form.id(),
-            listed: bytes.len() as u64,
+            listed: match number {
+                PROLOGUE => 0,
+                _ => bytes.len() as u64,
+            },
             sum: *sum,
             bytes: bytes.clone(),
         }

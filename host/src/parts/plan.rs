@@ -6,6 +6,7 @@ mod record;
 use crate::compress::Compressor;
 use crate::cpu::tiles::Reader;
 use crate::cpu::tiles::compress::Field;
+use crate::cpu::tiles::holder::Alone;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::heading::Heading;
@@ -113,7 +114,8 @@ fn plan_of<T: Element>(
     let header = Heading::plain::<T>(order, bound).header(header);
     let mut start = Chunks::default();
     if let (Some(layout), false) = (layout.tiles(), values.is_empty()) {
-        let field = Field::new(version, &layout, &quantizer, values);
+        let holder = Alone::new(&layout, values);
+        let field = Field::new(version, &layout, &quantizer, &holder);
         let begun = field.begin()?;
         field.put_start(&begun, &mut |images, _| {
             for image in images {

@@ -1,28 +1,24 @@
 //! A member's chunks of tiles.
 //!
 //! The parameters and frequencies are of the whole field, and the coarse field is a field of its own, of which each member
-//! encodes some chunks. So the members follow the steps of `cpu/tiles/compress.rs` together.
+//! encodes some chunks. The members take the steps of `cpu/tiles/compress.rs` together; here is what they tell each other.
 
 use crate::cpu::Version;
-use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::pool::Pool;
-use crate::cpu::predict::interp::{Model, Predictor, TileStore};
+use crate::cpu::predict::interp::TileStore;
 use crate::cpu::predict::tune::{ReadRows, tune_on};
-use crate::cpu::tiles::chunks::{Chunks, Image, Numbers};
-use crate::cpu::tiles::coder::{self, Encoder};
-use crate::cpu::tiles::codes::{Predict, TileValues, Tiles, count};
-use crate::cpu::tiles::compress::prologue_image;
-use crate::cpu::tiles::kept::{Kept, TilePlace};
+use crate::cpu::tiles::chunks::Numbers;
+use crate::cpu::tiles::codes::TileValues;
+use crate::cpu::tiles::compress::encode_all;
+use crate::cpu::tiles::holder::{CoarseHolder, CoarsePart, Holder};
 use crate::error::Error;
 use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, WINDOW_BYTES, Window, bad_message, exchange, fetch};
-use crate::parts::group::{Group, agree};
-use crate::parts::place::Stored;
+use crate::parts::group::{Group, agree, tell};
+use crate::parts::place::{PROLOGUE, Stored};
 use crate::parts::units::units_of;
 use ferrosz_codec::Element;
-use ferrosz_codec::code::entropy::counts::{Counts, is_counted, is_sample};
-use ferrosz_codec::code::entropy::shifts::Shifts;
-use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout};
+use ferrosz_codec::code::entropy::counts::{Counts, is_counted};
+use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
 use ferrosz_codec::predict::interp::tune::Tuning;
@@ -48,137 +44,117 @@ pub(super) fn encode<T: Element>(
     quantizer: &Quantizer<T>,
     held: &Held<'_, T>,
 ) -> Result<Vec<Stored>, Error> {
-    let tuning = layout.codec.predictor.tuning();
-    // 1. The tiles of this member, with the faces behind them that a prediction reads.
-    let has_faces = tuning.is_some();
-    let lattice = Lattice::of_tiles(&layout.fine, &layout.fine, 1);
-    let own = Own::of_field(layout, held);
-    let values = Values::fetch(group, held, &lattice, &layout.fine, &own.tiles, has_faces)?;
-    // 2. The parameters of the prediction, and the coarse field.
-    let spacing = tuning.map_or(1, |tuning| tuning.geometry.spacing(layout.shape()));
-    let coarse = layout.coarse.unwrap_or(layout.fine);
+    let spacing = layout.codec.predictor.geometry();
+    let spacing = spacing.map_or(1, |geometry| geometry.spacing(layout.shape()));
+    let (fine, grid) = (&layout.fine, layout.grid(Part::Coarse));
     let coarse = Coarse {
         layout,
-        grid: &coarse,
-        lattice: &Lattice::of_tiles(&layout.fine, &coarse, spacing),
+        grid,
+        lattice: &Lattice::of_tiles(fine, grid, spacing),
         spacing,
         held,
     };
-    let start = tuning.map(|tuning| {
-        let resolved = tuned(version, group, &coarse, quantizer, &tuning)?;
-        Start::new(version, group, &coarse, resolved, &own.tiles)
-    });
-    let start = start.transpose()?;
-    let anchor = |_, at| {
-        let known = start.as_ref().and_then(|start| start.known.get(at));
-        // Every anchor that a tile needs was asked for.
-        known.unwrap_or(T::ZERO)
-    };
-    let predict = match &start {
-        None => Predict::Lorenzo { version, quantizer },
-        Some(start) => Predict::Interpolation {
-            predictor: Predictor::new(version, &layout.fine, start.model(), Part::Fine),
-            anchor: &anchor,
-        },
-    };
-    let tiles = Tiles::new(&layout.fine, &values, predict);
-    // 3. The frequencies, from the codes of the tiles of all members that are counted.
-    let coder = layout.codec.coder;
-    let runs = layout.fine.runs();
-    let counted = match coder::has_frequencies(coder) {
-        true => {
-            let is_counted = |tile: &u64| is_counted(tile / u64::from(RUN_TILES), runs);
-            let numbers = own.tiles.iter().copied().filter(is_counted).collect();
-            Kept::new(numbers, |places| tiles.encode(places, |_, _, _| {}))
-        }
-        false => Ok(Kept::default()),
-    };
-    let counted = agree(group, counted)?;
-    let shifts = (start.as_ref()).map_or(Shifts::NONE, |start| start.resolved.parameters.shifts);
-    let map = ZoneMap::new(layout.codec.order(layout.shape()), shifts);
-    let mut counts = Counts::default();
-    if coder::has_frequencies(coder) {
-        counts = count(version, &map, &layout.fine, &counted);
-        if let Some(Start { codes, .. }) = &start {
-            counts.merge(&count(version, &map, coarse.grid, codes));
-        }
-        sum_counts(group, &mut counts)?;
-        counts.complete(is_sample(runs));
-    }
-    // 4. The prologue.
-    let prologue = Prologue {
-        resolved: start.as_ref().map(|start| start.resolved),
-        coefficients: start.as_ref().and_then(|start| start.coefficients),
-        frequencies: coder::frequencies(coder, || counts),
-    };
-    let anchors = start.as_ref().map_or(&[][..], |start| &start.anchors);
-    let image = match group.rank() {
-        FIRST => prologue_image(layout, &prologue, anchors).map(Some),
-        _ => Ok(None),
-    };
-    let mut stored: Vec<Stored> = (agree(group, image)?.into_iter())
-        .map(|image| Stored {
-            // The entry of a prologue has no length.
-            listed: 0,
-            ..Stored::of_image(0, &image)
-        })
-        .collect();
-    // 5. The chunks of the coarse field, and those of the field.
-    let chunks = Chunks {
+    let lattice = Lattice::of_tiles(fine, fine, 1);
+    let member = Member::new(group, &coarse, &lattice)?;
+    let mut numbers = member.entries().into_iter();
+    let mut stored = Vec::new();
+    encode_all(
         version,
-        length: layout.chunk,
-        encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
-        map: &map,
-        scratch: Pool::default(),
-    };
-    let encoded = (|| {
-        if let Some(start) = &start {
-            let Start {
-                own, values, codes, ..
-            } = start;
-            let mut put = store(FIRST_ENTRY, &own.chunks, &mut stored);
-            let numbers = Numbers::Some(&own.chunks);
-            // All of its codes are kept.
-            chunks.encode(
-                coarse.grid,
-                values,
-                numbers,
-                codes,
-                |_| {},
-                &|_| {},
-                &mut put,
-            )?;
-        }
-        let first = FIRST_ENTRY + layout.coarse_chunks();
-        let mut put = store(first, &own.chunks, &mut stored);
-        let numbers = Numbers::Some(&own.chunks);
-        let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
-        chunks.encode(
-            &layout.fine,
-            &values,
-            numbers,
-            &counted,
-            predict,
-            &|_| {},
-            &mut put,
-        )
-    })();
-    agree(group, encoded)?;
+        layout,
+        quantizer,
+        &member,
+        &|_| {},
+        &mut |images, _| {
+            for (image, number) in images.iter().zip(numbers.by_ref()) {
+                stored.push(Stored::of_image(number, image));
+            }
+            Ok(())
+        },
+    )?;
     Ok(stored)
 }
 
-/// Appends images of the chunks with these numbers, of a part of the field whose first entry is `first`.
-fn store<'a>(
-    first: u64,
-    numbers: &'a [u64],
-    stored: &'a mut Vec<Stored>,
-) -> impl FnMut(&[Image], u64) -> Result<(), Error> + Send + 'a {
-    let mut numbers = numbers.iter();
-    move |images, _| {
-        for (image, number) in images.iter().zip(numbers.by_ref()) {
-            stored.push(Stored::of_image(first + number, image));
-        }
-        Ok(())
+/// A member of a group: the chunks that it encodes, and the values of their tiles.
+struct Member<'a, T> {
+    group: &'a dyn Group,
+    coarse: &'a Coarse<'a, T>,
+    own: Own,
+    values: Values<'a, T>,
+}
+
+impl<'a, T: Element> Member<'a, T> {
+    /// Fetches the values of the member's tiles, with those of the faces behind them that a prediction reads.
+    fn new(
+        group: &'a dyn Group,
+        coarse: &'a Coarse<'a, T>,
+        lattice: &'a Lattice<'a>,
+    ) -> Result<Self, Error> {
+        let &Coarse { layout, held, .. } = coarse;
+        let own = Own::of_field(layout, held);
+        let has_faces = layout.codec.predictor.geometry().is_some();
+        let values = Values::fetch(group, held, lattice, &layout.fine, &own.tiles, has_faces)?;
+        Ok(Self {
+            group,
+            coarse,
+            own,
+            values,
+        })
+    }
+
+    /// The numbers of the entries of what it encodes, in this order.
+    fn entries(&self) -> Vec<u64> {
+        let layout = self.coarse.layout;
+        let has_coarse = layout.coarse.is_some();
+        let prologue = self.is_first().then_some(PROLOGUE);
+        let coarse = has_coarse.then(|| self.coarse.own().chunks);
+        let coarse = coarse
+            .into_iter()
+            .flatten()
+            .map(|chunk| FIRST_ENTRY + chunk);
+        let first = FIRST_ENTRY + layout.coarse_chunks();
+        let fine = self.own.chunks.iter().map(|chunk| first + chunk);
+        prologue.into_iter().chain(coarse).chain(fine).collect()
+    }
+}
+
+impl<T: Element> Holder<T> for Member<'_, T> {
+    fn values(&self) -> &dyn TileValues<T> {
+        &self.values
+    }
+
+    fn chunks(&self) -> Numbers<'_> {
+        Numbers::Some(&self.own.chunks)
+    }
+
+    fn counted(&self) -> Vec<u64> {
+        let runs = self.coarse.layout.fine.runs();
+        let is_counted = |tile: &u64| is_counted(tile / u64::from(RUN_TILES), runs);
+        self.own.tiles.iter().copied().filter(is_counted).collect()
+    }
+
+    fn is_first(&self) -> bool {
+        self.group.rank() == FIRST
+    }
+
+    fn tuned(
+        &self,
+        version: Version,
+        quantizer: &Quantizer<T>,
+        tuning: &Tuning,
+    ) -> Result<(Resolved<T>, Option<Fitted>), Error> {
+        tuned(version, self.group, self.coarse, quantizer, tuning)
+    }
+
+    fn coarse(&self, _: u32) -> Result<Box<dyn CoarseHolder<T> + '_>, Error> {
+        Ok(Box::new(MemberCoarse::new(self)?))
+    }
+
+    fn sum(&self, counts: &mut Counts) -> Result<(), Error> {
+        sum_counts(self.group, counts)
+    }
+
+    fn tell(&self, has_failed: bool) -> Result<(), Error> {
+        tell(self.group, has_failed)
     }
 }
 
@@ -349,45 +325,47 @@ impl<T: Element> Coarse<'_, T> {
     }
 }
 
-/// The parameters of an interpolation, and the chunks of the coarse field that this member encodes.
-struct Start<'a, T> {
-    resolved: Resolved<T>,
-    coefficients: Option<Fitted>,
-    /// The anchors of the coarse field, on the first member only.
-    anchors: Vec<T>,
+/// A member's part of the coarse field, and the others.
+struct MemberCoarse<'a, T> {
+    member: &'a Member<'a, T>,
+    part: OwnCoarse<'a, T>,
+}
+
+/// The chunks of the coarse field that this member encodes.
+struct OwnCoarse<'a, T> {
+    grid: &'a TileGrid,
     own: Own,
     values: Values<'a, T>,
-    /// The codes of the own tiles of the coarse field.
-    codes: Kept,
-    /// The decoded values of the coarse field that are anchors of this member's tiles of the field.
+    /// The anchors of the whole coarse field, on the first member only.
+    anchors: Vec<T>,
+    /// The anchors of the own tiles.
+    of_tiles: BTreeMap<u64, Box3<T>>,
+    /// The decoded values of the own tiles.
+    decoded: Mutex<BTreeMap<u64, Box3<T>>>,
+    /// The decoded values of all members that are anchors of this member's tiles of the field.
     known: Known<'a, T>,
 }
 
-impl<'a, T: Element> Start<'a, T> {
-    fn new(
-        version: Version,
-        group: &dyn Group,
-        coarse: &Coarse<'a, T>,
-        (resolved, coefficients): (Resolved<T>, Option<Fitted>),
-        tiles: &[u64],
-    ) -> Result<Self, Error> {
+impl<'a, T: Element> MemberCoarse<'a, T> {
+    fn new(member: &'a Member<'_, T>) -> Result<Self, Error> {
+        let group = member.group;
         let &Coarse {
             layout,
             grid,
             lattice,
             spacing,
             held,
-        } = coarse;
-        let own = coarse.own();
+        } = member.coarse;
+        let own = member.coarse.own();
         let values = Values::fetch(group, held, lattice, grid, &own.tiles, true)?;
-        // 1. The anchors of the coarse field: of the own tiles, and on the first member all.
+        // The anchors: of the own tiles, and on the first member all.
         let anchor_grid = grid.coarse(spacing);
         let of_tile = |number: &u64| {
             let tile = window(grid, &grid.tile(*number), true);
             anchors_of(grid, &anchor_grid, spacing, &tile)
         };
         let mut windows: Vec<Window> = own.tiles.iter().map(of_tile).collect();
-        if group.rank() == FIRST {
+        if member.is_first() {
             windows.push(Window {
                 origin: [0; 3],
                 extents: anchor_grid.lengths(),
@@ -395,57 +373,85 @@ impl<'a, T: Element> Start<'a, T> {
         }
         let anchor_lattice = Lattice::of_tiles(&layout.fine, &anchor_grid, spacing * spacing);
         let mut anchors = fetch(group, held, &anchor_lattice, &windows)?;
-        let all = match group.rank() {
-            FIRST => anchors.pop().unwrap_or_default(),
-            _ => Vec::new(),
+        let all = match member.is_first() {
+            true => anchors.pop().unwrap_or_default(),
+            false => Vec::new(),
         };
-        let of_tiles: BTreeMap<u64, Box3<T>> = (own.tiles.iter().copied())
-            .zip(windows.into_iter().zip(anchors))
-            .collect();
-        // 2. Their codes and decoded values.
-        let anchor = |tile: u64, at| {
-            let of_tile = of_tiles.get(&tile);
-            let value = of_tile.and_then(|(window, values)| values.get(window.index(at)?));
-            // A tile has no other anchors than those of its window.
-            value.copied().unwrap_or(T::ZERO)
-        };
-        let predict = Predict::Interpolation {
-            // The coarse field is predicted by splines alone, without coefficients.
-            predictor: Predictor::new(version, &layout.fine, &resolved, Part::Coarse),
-            anchor: &anchor,
-        };
-        let decoded = Mutex::new(BTreeMap::new());
-        let codes = Kept::new(own.tiles.clone(), |places| {
-            Tiles::new(grid, &values, predict).encode(places, |number, tile, store| {
-                let of_tile = decoded_values(grid, tile, store);
-                let mut decoded = decoded.lock().unwrap_or_else(PoisonError::into_inner);
-                decoded.insert(number, of_tile);
-            });
-        });
-        let codes = agree(group, codes)?;
-        let decoded = decoded.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // 3. The decoded values that this member's tiles of the field need.
-        let needed = tiles.iter().map(|number| {
-            let tile = window(&layout.fine, &layout.fine.tile(*number), true);
-            anchors_of(&layout.fine, grid, spacing, &tile)
-        });
-        let known = Known::fetch(group, coarse, needed, &decoded)?;
-        Ok(Self {
-            resolved,
-            coefficients,
-            anchors: all,
+        let of_tiles = (own.tiles.iter().copied()).zip(windows.into_iter().zip(anchors));
+        let part = OwnCoarse {
+            grid,
+            of_tiles: of_tiles.collect(),
             own,
             values,
-            codes,
-            known,
-        })
+            anchors: all,
+            decoded: Mutex::default(),
+            known: Known {
+                grid,
+                boxes: BTreeMap::new(),
+            },
+        };
+        Ok(Self { member, part })
+    }
+}
+
+impl<T: Element> CoarseHolder<T> for MemberCoarse<'_, T> {
+    fn part(&self) -> &dyn CoarsePart<T> {
+        &self.part
     }
 
-    fn model(&self) -> Model<'_, T> {
-        Model {
-            resolved: &self.resolved,
-            coefficients: self.coefficients.as_ref(),
-        }
+    fn complete<'s>(self: Box<Self>) -> Result<Box<dyn CoarsePart<T> + 's>, Error>
+    where
+        Self: 's,
+    {
+        let Self { member, mut part } = *self;
+        let Member {
+            group, coarse, own, ..
+        } = member;
+        let fine = &coarse.layout.fine;
+        let needed = own.tiles.iter().map(|number| {
+            let tile = window(fine, &fine.tile(*number), true);
+            anchors_of(fine, coarse.grid, coarse.spacing, &tile)
+        });
+        let decoded = part.decoded.get_mut();
+        let decoded = decoded.unwrap_or_else(PoisonError::into_inner);
+        part.known = Known::fetch(*group, coarse, needed, decoded)?;
+        Ok(Box::new(part))
+    }
+}
+
+impl<T: Element> CoarsePart<T> for OwnCoarse<'_, T> {
+    fn values(&self) -> &dyn TileValues<T> {
+        &self.values
+    }
+
+    fn chunks(&self) -> Numbers<'_> {
+        Numbers::Some(&self.own.chunks)
+    }
+
+    fn tiles(&self) -> Vec<u64> {
+        self.own.tiles.clone()
+    }
+
+    fn anchors(&self) -> &[T] {
+        &self.anchors
+    }
+
+    fn anchor(&self, tile: u64, at: [u64; 3]) -> T {
+        let of_tile = self.of_tiles.get(&tile);
+        let value = of_tile.and_then(|(window, values)| values.get(window.index(at)?));
+        // A tile has no other anchors than those of its window.
+        value.copied().unwrap_or(T::ZERO)
+    }
+
+    fn keep(&self, number: u64, tile: &TileBox, store: &TileStore<T>) {
+        let of_tile = decoded_values(self.grid, tile, store);
+        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        decoded.insert(number, of_tile);
+    }
+
+    fn known(&self, at: [u64; 3]) -> T {
+        // Every anchor that a tile needs was asked for.
+        self.known.get(at).unwrap_or(T::ZERO)
     }
 }
 

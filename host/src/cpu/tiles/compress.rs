@@ -6,14 +6,12 @@ use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::mapping::mask::Mask;
 use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor};
-use crate::cpu::predict::tune::tune;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::chunks::{Chunks, Image, Numbers, Put};
 use crate::cpu::tiles::coder::{self, Encoder};
 use crate::cpu::tiles::codes::{Predict, Tiles, count};
+use crate::cpu::tiles::holder::{Alone, CoarsePart, Holder, agreed};
 use crate::cpu::tiles::kept::{Kept, TilePlace};
-use crate::cpu::tiles::rows::Rows;
-use crate::cpu::tiles::strided::Strided;
 use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
@@ -52,7 +50,7 @@ pub(crate) fn compress<T: Element>(
             version,
             tiles,
             quantizer,
-            values,
+            &Alone::new(tiles, values),
             progress,
             &mut |images, waves| {
                 for Image { form, bytes, sum } in images {
@@ -75,21 +73,23 @@ pub(crate) fn compress<T: Element>(
     writer.finish()
 }
 
-/// Encodes the prologue and all chunks of a field that has elements.
-pub(super) fn encode_all<T: Element>(
+/// Encodes the prologue and the chunks of a field that has elements, those of this member: all of them, if it is alone.
+pub(crate) fn encode_all<T: Element>(
     version: Version,
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
-    values: &[T],
+    holder: &dyn Holder<T>,
     progress: Progress<'_>,
     put: Put<'_>,
 ) -> Result<(), Error> {
-    let field = Field::new(version, layout, quantizer, values);
+    let field = Field::new(version, layout, quantizer, holder);
     let begun = field.begin()?;
-    field.put_start(&begun, put)?;
-    let all = Numbers::All(layout.fine_chunks());
-    let (known, counted) = (begun.known(), &begun.counted);
-    field.put_chunks(&begun.prologue, known, counted, all, progress, put)
+    let anchor = |_, at| begun.known(at);
+    let (prologue, counted) = (&begun.prologue, &begun.counted);
+    let encoded = field.put_start(&begun, put).and_then(|()| {
+        field.put_chunks(prologue, &anchor, counted, holder.chunks(), progress, put)
+    });
+    agreed(holder, encoded)
 }
 
 /// A field that has elements, and how it is encoded.
@@ -97,7 +97,7 @@ pub(crate) struct Field<'a, T> {
     version: Version,
     layout: &'a TileLayout,
     quantizer: &'a Quantizer<T>,
-    values: Strided<'a, T>,
+    holder: &'a dyn Holder<T>,
 }
 
 /// What is known of a field before its chunks are encoded.
@@ -108,40 +108,42 @@ pub(crate) struct Begun<'a, T> {
     counted: Kept,
 }
 
-impl<T> Begun<'_, T> {
-    /// The decoded values of the coarse field, in C order.
-    fn known(&self) -> &[T] {
-        self.start.as_ref().map_or(&[], |start| &start.known)
+impl<T: Element> Begun<'_, T> {
+    /// The decoded value of the coarse field at a position of it. Without a coarse field nobody asks.
+    fn known(&self, at: [u64; 3]) -> T {
+        (self.start.as_ref()).map_or(T::ZERO, |start| start.coarse.known(at))
     }
 }
+
+/// The value of an anchor of a tile, at a position of the coarse field.
+pub(crate) type Anchor<'a, T> = &'a (dyn Fn(u64, [u64; 3]) -> T + Sync);
 
 impl<'a, T: Element> Field<'a, T> {
     pub(crate) fn new(
         version: Version,
         layout: &'a TileLayout,
         quantizer: &'a Quantizer<T>,
-        values: &'a [T],
+        holder: &'a dyn Holder<T>,
     ) -> Self {
         Self {
             version,
             layout,
             quantizer,
-            values: Strided::new(layout, values),
+            holder,
         }
     }
 
-    /// Decides the parameters and frequencies, and encodes the coarse field.
+    /// Decides the parameters and frequencies, and makes the codes of the coarse field.
     pub(crate) fn begin(&self) -> Result<Begun<'a, T>, Error> {
         let &Self {
             version,
             layout,
-            quantizer,
-            values,
+            holder,
+            ..
         } = self;
         // 1. The parameters of the prediction, and the coarse field.
         let tuning = layout.codec.predictor.tuning();
-        let start = tuning.map(|tuning| Start::new(version, layout, quantizer, &values, &tuning));
-        let start = start.transpose()?;
+        let start = tuning.map(|tuning| Start::new(self, &tuning)).transpose()?;
         let mut begun = Begun {
             prologue: Prologue {
                 resolved: start.as_ref().map(|start| start.resolved),
@@ -151,48 +153,67 @@ impl<'a, T: Element> Field<'a, T> {
             start,
             counted: Kept::default(),
         };
-        // 2. The frequencies, from the codes of the tiles that are counted.
         let coder = layout.codec.coder;
-        if coder::has_frequencies(coder) {
-            let counted = Kept::counted(&layout.fine);
-            begun.counted = self.with_tiles(&begun.prologue, begun.known(), |tiles| {
-                Kept::new(counted, |places| tiles.encode(places, |_, _, _| {}))
-            })?;
+        if !coder::has_frequencies(coder) {
+            return Ok(begun);
         }
-        begun.prologue.frequencies = coder::frequencies(coder, || {
-            let map = self.zones(&begun.prologue);
-            let mut counts = count(version, &map, &layout.fine, &begun.counted);
-            if let Some(Start { coarse, codes, .. }) = &begun.start {
-                counts.merge(&count(version, &map, &coarse.grid, codes));
-            }
-            counts.complete(is_sample(layout.fine.runs()));
-            counts
+        // 2. The frequencies, from the codes of the tiles that are counted.
+        let anchor = |_, at| begun.known(at);
+        let counted = self.with_tiles(&begun.prologue, &anchor, |tiles| {
+            Kept::new(holder.counted(), |places| {
+                tiles.encode(places, |_, _, _| {});
+            })
         });
+        begun.counted = agreed(holder, counted)?;
+        let map = self.zones(&begun.prologue);
+        let mut counts = count(version, &map, &layout.fine, &begun.counted);
+        if let Some(start) = &begun.start {
+            counts.merge(&count(
+                version,
+                &map,
+                layout.grid(Part::Coarse),
+                &start.codes,
+            ));
+        }
+        holder.sum(&mut counts)?;
+        counts.complete(is_sample(layout.fine.runs()));
+        begun.prologue.frequencies = coder::frequencies(coder, || counts);
         Ok(begun)
     }
 
-    /// Puts the prologue and the chunks of the coarse field.
+    /// Puts the prologue, if this is the member that has it, and the chunks of the coarse field.
     pub(crate) fn put_start(&self, begun: &Begun<'_, T>, put: Put<'_>) -> Result<(), Error> {
         let Begun {
             prologue, start, ..
         } = begun;
-        let anchors = start.as_ref().map_or(&[][..], |start| &start.anchors);
-        put(&[prologue_image(self.layout, prologue, anchors)?], 0)?;
+        if self.holder.is_first() {
+            let anchors = start
+                .as_ref()
+                .map_or(&[][..], |start| start.coarse.anchors());
+            put(&[prologue_image(self.layout, prologue, anchors)?], 0)?;
+        }
         let Some(Start { coarse, codes, .. }) = start else {
             return Ok(());
         };
-        let all = Numbers::All(self.layout.coarse_chunks());
-        let map = self.zones(prologue);
+        let (grid, map) = (self.layout.grid(Part::Coarse), self.zones(prologue));
+        let chunks = self.chunks(prologue, &map);
         // All of its codes are kept.
-        self.chunks(prologue, &map)
-            .encode(&coarse.grid, coarse, all, codes, |_| {}, &|_| {}, put)
+        chunks.encode(
+            grid,
+            coarse.values(),
+            coarse.chunks(),
+            codes,
+            |_| {},
+            &|_| {},
+            put,
+        )
     }
 
     /// Puts chunks of the field, given its prologue and the decoded values of the coarse field.
     pub(crate) fn put_chunks(
         &self,
         prologue: &Prologue<T>,
-        known: &[T],
+        anchor: Anchor<'_, T>,
         counted: &Kept,
         numbers: Numbers<'_>,
         progress: Progress<'_>,
@@ -200,8 +221,8 @@ impl<'a, T: Element> Field<'a, T> {
     ) -> Result<(), Error> {
         let map = self.zones(prologue);
         let chunks = self.chunks(prologue, &map);
-        let (grid, values) = (&self.layout.fine, &self.values);
-        self.with_tiles(prologue, known, |tiles| {
+        let (grid, values) = (&self.layout.fine, self.holder.values());
+        self.with_tiles(prologue, anchor, |tiles| {
             let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
             chunks.encode(grid, values, numbers, counted, predict, progress, put)
         })
@@ -211,17 +232,15 @@ impl<'a, T: Element> Field<'a, T> {
     fn with_tiles<R>(
         &self,
         prologue: &Prologue<T>,
-        known: &[T],
+        anchor: Anchor<'_, T>,
         work: impl FnOnce(&Tiles<'_, T>) -> R,
     ) -> R {
         let &Self {
             version,
             layout,
             quantizer,
-            ..
+            holder,
         } = self;
-        let coarse = layout.coarse.unwrap_or(layout.fine);
-        let anchor = |_, at| known[coarse.flat(at) as usize];
         let predict = match &prologue.resolved {
             None => Predict::Lorenzo { version, quantizer },
             Some(resolved) => {
@@ -231,11 +250,11 @@ impl<'a, T: Element> Field<'a, T> {
                 };
                 Predict::Interpolation {
                     predictor: Predictor::new(version, &layout.fine, model, Part::Fine),
-                    anchor: &anchor,
+                    anchor,
                 }
             }
         };
-        work(&Tiles::new(&layout.fine, &self.values, predict))
+        work(&Tiles::new(&layout.fine, holder.values(), predict))
     }
 
     fn zones(&self, prologue: &Prologue<T>) -> ZoneMap {
@@ -261,7 +280,7 @@ impl<'a, T: Element> Field<'a, T> {
 /// # Errors
 ///
 /// [`Error::OutOfMemory`].
-pub(crate) fn prologue_image<T: Element>(
+fn prologue_image<T: Element>(
     layout: &TileLayout,
     prologue: &Prologue<T>,
     anchors: &[T],
@@ -272,54 +291,41 @@ pub(crate) fn prologue_image<T: Element>(
     Ok(Image::new(Form::Coded, bytes))
 }
 
-/// The parameters of an interpolation, and the coarse field.
+/// The parameters of an interpolation, and the member's part of the coarse field.
 struct Start<'a, T> {
     resolved: Resolved<T>,
     coefficients: Option<Fitted>,
-    /// The anchors of the coarse field.
-    anchors: Vec<T>,
-    coarse: Strided<'a, T>,
-    /// The codes of all tiles of the coarse field.
+    coarse: Box<dyn CoarsePart<T> + 'a>,
+    /// The codes of its tiles.
     codes: Kept,
-    /// The decoded values of the coarse field, in C order: the anchors of the field.
-    known: Vec<T>,
 }
 
 impl<'a, T: Element> Start<'a, T> {
-    fn new(
-        version: Version,
-        layout: &TileLayout,
-        quantizer: &Quantizer<T>,
-        field: &Strided<'a, T>,
-        tuning: &Tuning,
-    ) -> Result<Self, Error> {
-        let read = |at, row: &mut [T]| field.read(at, row);
-        let tuned = tune(version, &field.grid, &read, quantizer.error(), 0.0, tuning);
-        let spacing = tuning.geometry.spacing(layout.shape());
-        let coarse = field.coarse(layout, spacing);
-        let resolved = Resolved::new(tuned.parameters, quantizer.error());
-        let anchors = coarse.anchors(spacing);
-        let mut known = memory::try_zeroed(coarse.grid.elements())?;
-        let out = Rows::whole(&coarse.grid, &mut known);
-        let of_anchors = coarse.grid.coarse(spacing);
+    fn new(field: &Field<'a, T>, tuning: &Tuning) -> Result<Self, Error> {
+        let &Field {
+            version,
+            layout,
+            quantizer,
+            holder,
+        } = field;
+        let (resolved, coefficients) = holder.tuned(version, quantizer, tuning)?;
+        let coarse = holder.coarse(tuning.geometry.spacing(layout.shape()))?;
+        let part = coarse.part();
         let predict = Predict::Interpolation {
             // The coarse field is predicted by splines alone, without coefficients.
             predictor: Predictor::new(version, &layout.fine, &resolved, Part::Coarse),
-            anchor: &|_, at| anchors[of_anchors.flat(at) as usize],
+            anchor: &|tile, at| part.anchor(tile, at),
         };
-        let tiles = Tiles::new(&coarse.grid, &coarse, predict);
-        let codes = Kept::new((0..coarse.grid.tiles()).collect(), |places| {
-            tiles.encode(places, |_, tile, store| {
-                out.put_tile(tile, store);
-            });
-        })?;
+        let tiles = Tiles::new(layout.grid(Part::Coarse), part.values(), predict);
+        let codes = Kept::new(part.tiles(), |places| {
+            tiles.encode(places, |number, tile, store| part.keep(number, tile, store));
+        });
+        let codes = agreed(holder, codes)?;
         Ok(Self {
             resolved,
-            coefficients: tuned.coefficients,
-            anchors,
-            coarse,
+            coefficients,
+            coarse: coarse.complete()?,
             codes,
-            known,
         })
     }
 }

@@ -29,6 +29,7 @@ use crate::cpu::tiles::estimate::codes::{anchor_classes, interpolate, predict_lo
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
+use crate::cpu::tiles::holder::Alone;
 use crate::error::Error;
 use crate::parallel;
 use crate::sampled_field::{AnchorClasses, Holes, TuningOnTiles, Way};
@@ -453,7 +454,7 @@ pub(crate) fn exact_bytes<T: Element>(
         Version::best(),
         layout,
         quantizer,
-        values,
+        &Alone::new(layout, values),
         &|_| {},
         &mut add,
     ) {

@@ -126,7 +126,7 @@ impl<T: Element> Case<T> {
             Codec::LORENZO_RANS,
             Codec::INTERP,
             Codec::INTERP_SQUARE,
-            Codec::INTERP_NARROW,
+            Codec::INTERP_NARROW_HUFFMAN,
             Codec::STENCIL,
             Codec::SLICES,
         ] {

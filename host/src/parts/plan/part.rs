@@ -6,6 +6,7 @@ use crate::cpu::blocks::compress::{Encoder, Task};
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::chunks::{Image, Numbers};
 use crate::cpu::tiles::compress::Field;
+use crate::cpu::tiles::holder::Alone;
 use crate::cpu::tiles::kept::Kept;
 use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
@@ -228,7 +229,9 @@ fn encode<T: Element>(
         Family::Tiles(layout) => {
             let first = start_entries(&header);
             let numbers: Vec<u64> = (entries.start - first..entries.end - first).collect();
-            let field = Field::new(version, &layout, &quantizer, values);
+            let holder = Alone::new(&layout, values);
+            let field = Field::new(version, &layout, &quantizer, &holder);
+            let coarse = layout.coarse.unwrap_or(layout.fine);
             let images = &mut |images: &[Image], _| {
                 for image in images {
                     put(Record::of(image), &image.bytes)?;
@@ -237,7 +240,8 @@ fn encode<T: Element>(
             };
             plan.with_start(&layout, |prologue, known| {
                 let (counted, numbers) = (Kept::default(), Numbers::Some(&numbers));
-                field.put_chunks(prologue, known, &counted, numbers, progress, images)
+                let anchor = |_, at| known[coarse.flat(at) as usize];
+                field.put_chunks(prologue, &anchor, &counted, numbers, progress, images)
             })
         }
     }

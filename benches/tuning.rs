@@ -10,7 +10,7 @@ use ferrosz::codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz::codec::predict::interp::parameters::Parameters;
 use ferrosz::codec::predict::interp::resolved::Resolved;
 
-use ferrosz::codec::predict::interp::tune::{Preset, Tuning};
+use ferrosz::codec::predict::interp::tune::{Preference, Tuning};
 use ferrosz::codec::tile::Part;
 use ferrosz::codec::tile::{self, TileGrid, TileOrder};
 use ferrosz_host::cpu::Version;
@@ -55,8 +55,8 @@ fn row(field: &Field, bound: f64) {
     for number in 1..=4 {
         cells.push(change(&tuned(field, bound, &mode(number)).0, &none.0));
     }
-    let [ratio, quality] =
-        [Preset::Ratio, Preset::Quality].map(|preset| tuned(field, bound, &Tuning::preset(preset)));
+    let [ratio, quality] = [Preference::Ratio, Preference::Quality]
+        .map(|preference| tuned(field, bound, &Tuning::preferring(preference)));
     println!(
         "| {} | {} | {bound:.0e} | {:.4} | {} | {} | {} | {:.1}, {:.1}, {:.1} | {:.1} % |",
         field.name,

@@ -25,4 +25,5 @@ mod stream_at;
 mod targets;
 mod types;
 mod update;
+mod ways;
 mod windows;

@@ -2,11 +2,16 @@
 
 use crate::common::cases::{each, takes_part};
 use crate::common::fields::{FromBits, Kind, make, make_long};
+use crate::types;
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header, MAGIC};
 use ferrosz::codec::tile::ChunkLength;
+use ferrosz::codec::with_value;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
-use ferrosz::{Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Gpus, Shape};
+use ferrosz::{
+    Bound, BoundMode, Choice, Codec, Compressor, Decompressor, Device, Error, Gpus, Preset, Shape,
+    Value, ValueType,
+};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -54,11 +59,11 @@ fn cut<T: Copy>(lengths: &[u64], own: &Box, field: &[T]) -> Vec<T> {
 }
 
 /// The stream that members with these boxes write.
-fn together<T: FromBits>(
+fn together<V: Value>(
     compressor: &Compressor,
     lengths: &[u64],
     boxes: &[Box],
-    field: &[T],
+    field: &[V],
 ) -> Vec<u8> {
     // The file has other bytes before.
     let mut file = Cursor::new(vec![0xAA; 100]);
@@ -186,6 +191,64 @@ fn random_parts(device: Device, usual: u64) {
     });
 }
 
+/// Members with all settings that need no mask: types of values, orders of axes, presets.
+fn check_settings<V: Value>(case: u64, device: Device, rng: &mut SmallRng) {
+    let members = [1, 2, 3, 5][rng.random_range(0..4)];
+    let (lengths, roles): (Vec<u64>, &[&str]) = match rng.random_range(0..3) {
+        0 => (vec![rng.random_range(0..40_000)], &["x"]),
+        1 => {
+            let sides = (0..3).map(|_| rng.random_range(1..46));
+            (sides.collect(), &["x,z,y", "y,z,x", "s,y,x", "z,y,x"])
+        }
+        _ => {
+            let sides = [1..5, 9..24, 1..30, 30..80].map(|side| rng.random_range(side));
+            (sides.to_vec(), &["s,z,y,x", "x,s,z,y", "z,x,s,y"])
+        }
+    };
+    let kind = types::fields::Kind::ALL[rng.random_range(0..types::fields::Kind::ALL.len())];
+    let field: Vec<V> = types::fields::field(kind, &lengths);
+    let bounds = [Bound::abs(2.0), Bound::range(1e-3), Bound::abs(0.0)];
+    let bound = bounds[rng.random_range(0..3)].expect("a bound");
+    let choice = match rng.random_range(0..2) {
+        0 => Choice::from(Preset::ALL[rng.random_range(0..Preset::ALL.len())]),
+        _ => Codec::ALL[case as usize % Codec::ALL.len()].into(),
+    };
+    let compressor = Compressor::new(choice, bound).device(Device::Cpu);
+    let mut compressor = compressor.extents(&lengths).expect("extents");
+    if rng.random() {
+        let roles = roles[rng.random_range(0..roles.len())];
+        compressor = compressor.axes(roles.parse().expect("axes"));
+    }
+    let chosen = compressor.choose_without_mask(&field).expect("memory");
+    let whole = chosen.compress(&field).expect("memory");
+    let boxes = decomposition(&lengths, members, rng);
+    let found = together(&compressor.device(device), &lengths, &boxes, &field);
+    assert!(
+        found == whole,
+        "case {case}: {} {choice:?} {lengths:?} {kind:?} {bound:?} {boxes:?}: {:?}",
+        V::TYPE,
+        chosen.layout_for(field.len() as u64)
+    );
+}
+
+/// Random settings of members.
+fn random_settings(device: Device, usual: u64) {
+    each(usual, |case, rng| {
+        let value_type = ValueType::ALL[case as usize % ValueType::ALL.len()];
+        with_value!(value_type, V => check_settings::<V>(case, device, rng));
+    });
+}
+
+#[test]
+fn members_convert_turn_and_choose_as_one_process() {
+    random_settings(Device::Cpu, 80);
+}
+
+#[test]
+fn so_they_do_on_emulated_gpus() {
+    random_settings(Device::Emulator, 8);
+}
+
 #[test]
 fn any_decomposition_makes_the_bytes_of_one_process() {
     random_parts(Device::Cpu, 75);
@@ -263,9 +326,9 @@ fn large_fields_too() {
     }
 }
 
-fn compressor(codec: Codec) -> Compressor {
+fn compressor(choice: impl Into<Choice>) -> Compressor {
     let bound = Bound::abs(1e-3).expect("a bound");
-    let compressor = Compressor::new(codec, bound).extents(&[40, 50, 60]);
+    let compressor = Compressor::new(choice, bound).extents(&[40, 50, 60]);
     compressor.expect("extents")
 }
 
@@ -331,13 +394,15 @@ impl Group for Mortal<'_> {
 fn a_member_that_ends_leaves_no_stream() {
     let field: Vec<f32> = make(Kind::ALL[1], 120_000, 1);
     let any = [0, 1, 2].as_slice();
-    for (codec, device, mortals) in [
-        (Codec::PLAIN, Device::Cpu, any),
-        (Codec::INTERP, Device::Cpu, any),
-        (Codec::INTERP, Device::Emulator, &[1]),
+    for (choice, device, mortals) in [
+        (Choice::from(Codec::PLAIN), Device::Cpu, any),
+        (Codec::INTERP.into(), Device::Cpu, any),
+        (Codec::INTERP.into(), Device::Emulator, &[1]),
+        (Preset::Small.into(), Device::Cpu, any),
     ] {
-        let compressor = compressor(codec);
-        let whole = compressor.compress(&field).expect("memory");
+        let compressor = compressor(choice);
+        let chosen = compressor.choose_without_mask(&field);
+        let whole = chosen.expect("memory").compress(&field).expect("memory");
         let compressor = compressor.device(device);
         for mortal in mortals {
             if !takes_part(*mortal as u64, 3) {
@@ -369,13 +434,13 @@ fn a_member_that_ends_leaves_no_stream() {
                     // If only the last step failed, the header may be there; but then the stream is whole.
                     false => assert!(
                         ferrosz::info(&file).is_err() || file == whole,
-                        "{codec} {calls}"
+                        "{choice:?} {calls}"
                     ),
                 }
                 assert_eq!(
                     is_whole,
                     found.iter().any(Result::is_ok),
-                    "{codec} {calls}: {found:?}"
+                    "{choice:?} {calls}: {found:?}"
                 );
                 if is_whole {
                     break;
@@ -426,16 +491,15 @@ fn errors_name_their_cause() {
         .expect("a value");
     let text = run(with_fill, slabs(2));
     assert!(text.contains("fill values"), "{text}");
+    // Parts of a plan are made from the field as it is.
+    let planned = |compressor: Compressor| {
+        let plan = compressor.plan(&field, 2);
+        plan.expect_err("an error").to_string()
+    };
     let turned = compressor(Codec::PLAIN).axes("x,z,y".parse().expect("axes"));
-    let text = run(turned, slabs(2));
-    assert!(text.contains("axes"), "{text}");
-    let text = run(
-        Compressor::new(ferrosz::Preset::Fast, Bound::abs(1.0).expect("a bound"))
-            .extents(&[40, 50, 60])
-            .expect("extents"),
-        slabs(2),
-    );
-    assert!(text.contains("no codec"), "{text}");
+    assert!(planned(turned).contains("axes"));
+    let integers = compressor(Codec::PLAIN).plan(&vec![1i16; 120_000], 2);
+    assert!(matches!(integers, Err(Error::Refused { .. })));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod damage;
 mod exhaustive;
-mod fields;
+pub(crate) mod fields;
 #[cfg(feature = "emulator")]
 mod kernels;
 mod parts;

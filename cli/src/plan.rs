@@ -12,7 +12,8 @@ use crate::progress::Progress;
 use crate::suffix::{self, Holds};
 use crate::{field_file, json, output, report, stream_file, with_field};
 use ferrosz::parts::Plan;
-use ferrosz::{Axes, Compressor, Error};
+use ferrosz::ways::Setting;
+use ferrosz::{Compressor, Error};
 use serde_json::json;
 use std::path::Path;
 
@@ -49,10 +50,11 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
             Some(FillFlag::Fill(fill)) => compressor.fill(fill)?,
             None | Some(FillFlag::Auto) => compressor.fills_of(&array.values, &fills),
         };
-        let compressor = compressor
-            .axes(args.axes.map_or_else(|| axes_as_they_are(array.extents.len()), Ok)?)
-            .extents(&array.extents)?;
-        let planned = compressor.choose_without_mask(&array.values)?.plan(&array.values, args.parts);
+        let mut compressor = compressor.extents(&array.extents)?;
+        if let Some(axes) = args.axes {
+            compressor = compressor.axes(axes);
+        }
+        let planned = compressor.plan(&array.values, args.parts);
         planned.map_err(|error| refusal(&error))?
     });
     let bytes = plan.to_bytes();
@@ -77,23 +79,16 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
 /// What to do about a field that has no plan.
 fn refusal(error: &Error) -> Failure {
     let advice = match error {
-        Error::PartsSettings(_) => {
+        Error::Refused {
+            setting: Setting::Mask,
+            ..
+        } => {
             "; --fill none codes missing elements as values, and `ferrosz compress` takes all of them"
         }
+        Error::Refused { .. } => "; `ferrosz compress` takes all of them",
         _ => "",
     };
     Failure::failed(format_args!("{error}{advice}"))
-}
-
-/// The roles of the axes of an array in their order, so that a preset does not choose another order.
-fn axes_as_they_are(rank: usize) -> Result<Axes, Failure> {
-    let role = |axis| match rank - axis {
-        1 => "x",
-        2 => "y",
-        _ => "z",
-    };
-    let roles: Vec<&str> = (0..rank).map(role).collect();
-    Ok(roles.join(",").parse().map_err(Error::BadAxes)?)
 }
 
 fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {

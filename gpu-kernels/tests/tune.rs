@@ -8,7 +8,7 @@ use ferrosz_codec::predict::interp::spline::Spline;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::score::Score;
 use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
-use ferrosz_codec::predict::interp::tune::{Preset, Tuning, relative_of};
+use ferrosz_codec::predict::interp::tune::{Preference, Tuning, relative_of};
 use ferrosz_codec::predict::slices;
 use ferrosz_codec::predict::stencil::coefficients::count;
 use ferrosz_codec::predict::stencil::fit::all_sums;
@@ -283,7 +283,7 @@ where
         let geometry = Geometry::ALL[random.random_range(0..3)];
         Tuning::of_mode(mode, geometry, given.filter(|_| seed.is_multiple_of(2)))
     });
-    let presets = [Preset::Ratio, Preset::Quality].map(Tuning::preset);
+    let presets = [Preference::Ratio, Preference::Quality].map(Tuning::preferring);
     let presets = presets.into_iter().chain([Tuning::of_stencils(); 2]);
     let of_slices = (S::SHAPE == Shape::Cube).then_some([Tuning::of_slices(); 2]);
     let presets = presets.chain(of_slices.into_iter().flatten());

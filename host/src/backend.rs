@@ -176,12 +176,8 @@ impl Gpu {
         mapping: &ValueMapping,
         field: &[V],
     ) -> Result<Vec<u8>, Error> {
-        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            #[inline(never)]
-            fn compress() -> Compress {
-                Gpu::compress_of::<E>
-            }
+            compiled_here!(compress: Compress = Gpu::compress_of::<E>);
             compress()(self, layout, bound, mapping, bytemuck::cast_slice(field))
         })
     }
@@ -213,12 +209,8 @@ impl Gpu {
         bound: Bound,
         fields: &[&[T]],
     ) -> Result<Vec<Vec<u8>>, Error> {
-        // A function for each type; see `cpu::compress`.
         with_element!(T::DTYPE, E => {
-            #[inline(never)]
-            fn compress() -> CompressBatch<E> {
-                Gpu::compress_batch_of::<E>
-            }
+            compiled_here!(compress: CompressBatch<E> = Gpu::compress_batch_of::<E>);
             let fields: Vec<&[E]> = fields.iter().map(|field| bytemuck::cast_slice(field)).collect();
             compress()(self, codec, bound, &fields)
         })
@@ -247,10 +239,7 @@ impl Gpu {
         verify: bool,
     ) -> Result<Vec<Result<Vec<T>, Error>>, Error> {
         with_element!(T::DTYPE, E => {
-            #[inline(never)]
-            fn decompress() -> DecompressBatch<E> {
-                Gpu::decompress_batch_of::<E>
-            }
+            compiled_here!(decompress: DecompressBatch<E> = Gpu::decompress_batch_of::<E>);
             let decoded = decompress()(self, streams, verify)?;
             Ok((decoded.into_iter())
                 .map(|values| values.map(bytemuck::allocation::cast_vec))
@@ -328,10 +317,7 @@ impl Gpu {
             verify,
         };
         with_element!(V::Coded::DTYPE, E => {
-            #[inline(never)]
-            fn decompress() -> Decompress {
-                Gpu::decompress_of::<E>
-            }
+            compiled_here!(decompress: Decompress = Gpu::decompress_of::<E>);
             decompress()(self, &source, target)
         })
     }

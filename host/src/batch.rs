@@ -49,7 +49,7 @@ impl Compressor {
                 let on_cpu = self.device(Device::Cpu);
                 parallel::map(fields.iter(), |field| on_cpu.compress(field))
             }
-            device => match self.batch_codec() {
+            device => match self.batch_codec::<V>() {
                 Ok(codec) if V::TYPE.is_coded_as_is() => {
                     let fields: Vec<&[V::Coded]> =
                         fields.iter().map(|field| cast_slice(field)).collect();

@@ -1,12 +1,14 @@
 //! Choice of codec, shape of blocks or tiles, and roles of axes by the sizes that a sample predicts.
 
-mod axes;
+pub(crate) mod axes;
 mod predictions;
 mod race;
 pub(crate) mod weights;
+pub(crate) mod whole;
 
-use crate::choose::axes::{Candidate, Turned};
+use crate::choose::axes::Candidate;
 use crate::choose::predictions::{Predictions, Yardsticks, sampled_mask_bytes};
+use crate::choose::whole::{InMemory, WholeField};
 use crate::cpu::mapping::coded::coded_values;
 use crate::cpu::{self, Version};
 use crate::error::Error;
@@ -19,7 +21,7 @@ use crate::scratch::Copies;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::census::Census;
 use ferrosz_codec::mapping::{Keep, Scale, ValueMapping};
 use ferrosz_codec::predict::slices::terms::REFERENCES;
@@ -188,12 +190,8 @@ pub(crate) fn choose_for<T: Element>(
     request: &Request,
     field: &[T],
 ) -> Result<(Chosen, f64), Error> {
-    // A function for each type; see `cpu::compress`.
     with_element!(T::DTYPE, E => {
-        #[inline(never)]
-        fn choose() -> Choose<E> {
-            choose_in::<E>
-        }
+        compiled_here!(choose: Choose<E> = choose_in::<E>);
         choose()(bound, mapping, copies, request, bytemuck::cast_slice(field))
     })
 }
@@ -229,7 +227,8 @@ fn best_in<T: Element>(
             .map(|(least, _)| least))
     };
     let request = request.seen(mapping, &quantizer, || Ok(census(field)), least)?;
-    let best = choose_with(&quantizer, &request, field)?;
+    let extents = &request.extents;
+    let best = choose_in_whole(&quantizer, &request, &mut InMemory { extents, field })?;
     Ok((best, quantizer.error().to_f64()))
 }
 
@@ -243,41 +242,37 @@ pub(crate) fn predicted_bytes<T: Element>(
 ) -> Result<u128, Error> {
     let (best, _) = best_in(bound, mapping, copies, request, field)?;
     let mut read = |grid: &Grid, places: &[ChunkBox]| {
-        Ok(in_parallel(places, |place| read_box(grid, place, field)))
+        Ok(parallel::map(places.iter(), |place| {
+            read_box(grid, place, field)
+        }))
     };
     let mask = sampled_mask_bytes(&request.extents, &mapping.classes, &mut read)?;
     Ok(best.bytes + mask)
 }
 
-/// [`choose`] for a coded field in memory, also among other orders of its axes.
-fn choose_with<T: Element>(
+/// [`choose`] for a whole coded field, also among other orders of its axes.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub(crate) fn choose_in_whole<T: Element>(
     quantizer: &Quantizer<T>,
     request: &Request,
-    field: &[T],
+    field: &mut dyn WholeField<T>,
 ) -> Result<Best, Error> {
-    let order = request.axes.map(|axes| axes.order());
-    if let Some(order) = order.filter(|order| !order.is_identity()) {
-        let coded = Turned::new(&request.extents, &order, field);
-        let mut read = |grid: &Grid, places: &[ChunkBox]| {
-            Ok(in_parallel(places, |place| coded.read(grid, place)))
-        };
-        return choose(quantizer, request, &mut read);
-    }
-    let mut read = |grid: &Grid, places: &[ChunkBox]| {
-        Ok(in_parallel(places, |place| read_box(grid, place, field)))
-    };
+    let rank = request.extents.lengths().len();
+    let order = (request.axes).map_or(Order::identity(rank), |axes| axes.order());
+    let mut read = |grid: &Grid, places: &[ChunkBox]| field.boxes(&order, grid, places);
     let mut best = choose(quantizer, request, &mut read)?;
     if request.axes.is_some() {
         return Ok(best);
     }
-    for candidate in axes::turned(&request.extents, quantizer, field) {
+    for candidate in axes::turned(&request.extents, quantizer, field)? {
         let Some(candidate) = request.takes(candidate) else {
             continue;
         };
-        let coded = Turned::new(&request.extents, &candidate.axes.order(), field);
-        let mut read = |grid: &Grid, places: &[ChunkBox]| {
-            Ok(in_parallel(places, |place| coded.read(grid, place)))
-        };
+        let order = candidate.axes.order();
+        let mut read = |grid: &Grid, places: &[ChunkBox]| field.boxes(&order, grid, places);
         let mut predictions =
             Predictions::new(quantizer, request, Yardsticks::default(), &mut read);
         let percent = match request.is_in_blocks() {
@@ -383,14 +378,6 @@ pub(crate) fn tiles_to_weigh(request: &Request) -> Vec<TilesToWeigh> {
     let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
     let efforts = race::efforts(&candidates);
     predictions::tiles_to_weigh(request, &candidates, &efforts)
-}
-
-/// The elements of each box.
-fn in_parallel<T: Send>(
-    places: &[ChunkBox],
-    read: impl Fn(&ChunkBox) -> Vec<T> + Sync + Send,
-) -> Vec<Vec<T>> {
-    parallel::map(places.iter(), read)
 }
 
 /// The elements of a box of a field in memory, row by row.

@@ -22,7 +22,6 @@ use crate::stream_layout::StreamLayout;
 use crate::{memory, slabs};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
@@ -32,7 +31,7 @@ use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, with_
 use std::io::Write;
 
 /// [`Compressor::run`] of a type of values.
-type Run<V> =
+type CompressValues<V> =
     fn(&Compressor, Version, &[V], &mut dyn Sink, &(dyn Fn(u64) + Sync)) -> Result<(), Error>;
 
 /// Compresses any number of fields with the same settings.
@@ -66,7 +65,7 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     device: Device,
-    copies: Copies,
+    pub(crate) copies: Copies,
 }
 
 impl Compressor {
@@ -75,11 +74,7 @@ impl Compressor {
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
         let mut missing = self.missing::<V>()?;
         if !conversion.is_none() {
-            self.check_conversion::<V>()?;
-            let plan = conversion::plan(self.bound, self.rewritable, &missing, field);
-            conversion = plan.conversion;
-            coder.keeping = self.keeping_of(&conversion)?;
-            coder.bound = Bound::abs(plan.error.to_f64())?;
+            (coder, conversion) = self.planned(conversion::present(&missing, field))?;
         }
         let absolute = match conversion.is_none() && !missing.is_empty() {
             true => self.absolute_for(field)?.bound,
@@ -105,6 +100,22 @@ impl Compressor {
             coder,
             coded: conversion::to_coded(self.copies, &conversion, nearby.as_ref(), field)?,
         })
+    }
+
+    /// The compressor for the coded field of a field with the values that are [`conversion::present`], and their conversion.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MappingOfType`]; [`Error::KeptOfLargeIntegers`].
+    pub(crate) fn planned<V: Value>(&self, present: Vec<V>) -> Result<(Self, Conversion), Error> {
+        self.check_conversion::<V>()?;
+        let plan = conversion::plan(self.bound, self.rewritable, present);
+        let coder = Self {
+            keeping: self.keeping_of(&plan.conversion)?,
+            bound: Bound::abs(plan.error.to_f64())?,
+            ..*self
+        };
+        Ok((coder, plan.conversion))
     }
 
     /// The values that are close to fill values of a field that is converted so, and coded within `coded_bound`; none if there
@@ -220,12 +231,8 @@ impl Compressor {
         sink: &mut dyn Sink,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        // A function for each type; see `cpu::compress`.
         with_value!(V::TYPE, W => {
-            #[inline(never)]
-            fn run() -> Run<W> {
-                Compressor::run_of
-            }
+            compiled_here!(run: CompressValues<W> = Compressor::run_of);
             run()(self, version, bytemuck::cast_slice(field), sink, progress)
         })
     }
@@ -284,7 +291,7 @@ impl Compressor {
         }
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
-                let coded = in_order(self.copies, &layout, &order, field)?;
+                let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
                 let heading = &heading.in_order(order);
                 // The header has the bound of `heading`.
                 cpu::compress(
@@ -338,18 +345,18 @@ struct Converted<'a, T: Element> {
     coded: Coded<'a, T>,
 }
 
-/// The coded field of a field: the field itself, or a copy with its axes in another order.
+/// The coded field of a field: the field itself, or a copy with its axes in another order, which then have these lengths.
 ///
 /// # Errors
 ///
 /// The errors of [`Scratch::zeroed`].
 pub(crate) fn in_order<'a, T: Element>(
     copies: Copies,
-    layout: &Layout,
+    lengths: &[u64],
     order: &Order,
     field: &'a [T],
 ) -> Result<Coded<'a, T>, Error> {
-    let Some(turn) = Turn::to_coded(layout.extents.lengths(), order) else {
+    let Some(turn) = Turn::to_coded(lengths, order) else {
         return Ok(Coded::Field(field));
     };
     let mut coded = Scratch::zeroed(copies, field.len() as u64)?;

@@ -23,7 +23,7 @@ use std::io::Read;
 use std::ops::Range;
 
 /// [`Decompressor::run`] of a type of values.
-type Run<V> = fn(
+type DecompressValues<V> = fn(
     &Decompressor,
     &[u8],
     &StreamRef<'_>,
@@ -257,12 +257,8 @@ impl Decompressor {
         values: &mut [V],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), Error> {
-        // A function for each type; see `cpu::compress`.
         with_value!(V::TYPE, W => {
-            #[inline(never)]
-            fn run() -> Run<W> {
-                Decompressor::run_of
-            }
+            compiled_here!(run: DecompressValues<W> = Decompressor::run_of);
             run()(self, bytes, stream, part, bytemuck::cast_slice_mut(values), progress)
         })
     }

@@ -1,6 +1,7 @@
 //! All errors of the library, with their causes.
 
 use crate::target::{Target, TargetKind};
+use crate::ways::{Setting, Way, refusal};
 use ferrosz_codec::error::AxesError;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::shape::Shape;
@@ -202,9 +203,14 @@ pub enum Error {
         /// Arrays of the batch.
         arrays: u64,
     },
-    /// A batch in device memory cannot be compressed with these settings.
-    #[error("a batch in device memory cannot be compressed: {0}")]
-    BatchSettings(&'static str),
+    /// A way to compress cannot have a setting.
+    #[error("{way} cannot have {setting}: {}", refusal(*way, *setting).unwrap_or_default())]
+    Refused {
+        /// The way.
+        way: Way,
+        /// The setting.
+        setting: Setting,
+    },
     /// Memory could not be allocated.
     #[error("no memory for {bytes} bytes")]
     OutOfMemory {
@@ -308,9 +314,9 @@ pub enum Error {
         /// The reason, or the message of the engine that connects the members.
         reason: String,
     },
-    /// A field cannot be compressed in parts with these settings.
-    #[error("a field cannot be compressed in parts: {0}")]
-    PartsSettings(&'static str),
+    /// The extents of a field in parts are not set, which are those of the whole field.
+    #[error("a field in parts has no extents: set those of the whole field")]
+    NoExtents,
     /// The parts of a field's members are not the field.
     #[error("the parts of the members do not make the field: {0}")]
     BadParts(String),

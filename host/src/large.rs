@@ -207,12 +207,8 @@ impl Decompressor {
             lengths: lengths.lengths(),
             writer: &mut writer,
         };
-        // A function for each type; see `cpu::compress`.
         with_value!(V::TYPE, W => {
-            #[inline(never)]
-            fn write_all() -> WriteAll {
-                Decompressor::write_all::<W>
-            }
+            compiled_here!(write_all: WriteAll = Decompressor::write_all::<W>);
             write_all()(self, window, stream, &read, &mut place, progress)?;
         });
         writer.flush().map_err(WRITE_VALUES)?;

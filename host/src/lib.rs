@@ -12,6 +12,10 @@
     )
 )]
 
+// First, for its macro.
+#[macro_use]
+mod compiled;
+
 mod auto_device;
 mod backend;
 mod batch;
@@ -57,6 +61,7 @@ mod stream_layout;
 mod target;
 mod threads;
 mod update;
+pub mod ways;
 mod windows;
 
 pub use choice::Choice;
@@ -160,7 +165,7 @@ pub mod versions {
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
         let copies = Copies::InMemory;
-        let coded = in_order(copies, &layout, order, field)?;
+        let coded = in_order(copies, layout.extents.lengths(), order, field)?;
         let heading = Heading::plain::<T>(*order, bound);
         cpu::compress(
             version,

@@ -70,12 +70,8 @@ pub struct Outlying {
 
 /// The outlying values of a field.
 pub fn find<V: Value>(values: &[V]) -> Vec<Outlying> {
-    // A function for each type; see `cpu::compress`.
     with_value!(V::TYPE, W => {
-        #[inline(never)]
-        fn find() -> fn(&[W]) -> Vec<Outlying> {
-            find_of
-        }
+        compiled_here!(find: fn(&[W]) -> Vec<Outlying> = find_of);
         find()(bytemuck::cast_slice(values))
     })
 }

@@ -5,6 +5,7 @@
 //! whatever boxes they have, and however many parts are planned.
 
 mod blocks;
+mod choice;
 mod decomposition;
 mod fetch;
 mod gpu;
@@ -19,16 +20,20 @@ pub use group::{Group, Message, Piece, agree};
 pub use plan::Plan;
 pub use threads::Threads;
 
-use crate::compress::Compressor;
+use crate::compress::{Compressor, in_order};
+use crate::cpu::mapping::conversion;
+use crate::cpu::mapping::mask::Mask;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::heading::Heading;
+use crate::ways::{Setting, Way};
 use decomposition::Decomposition;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
-use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::Keep;
+use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, BoundMode, Element, Value, with_element};
+use ferrosz_codec::{Bound, Element, Value, with_value};
 use fetch::{Held, own_window};
 use std::ops::Range;
 
@@ -37,7 +42,9 @@ impl Compressor {
     /// write together. All members call it with the same settings; [`Compressor::extents`] are those of the whole field.
     ///
     /// `own` is the box of the member, one range for each axis, which may be empty; `values` are its values in C order. The
-    /// boxes of all members make the field. The bound is that of the whole field, also a relative one.
+    /// boxes of all members make the field. The bound is that of the whole field, also a relative one, and so is what a preset
+    /// chooses, among the codecs that keep signs and zeros without a mask if the field asks for it, as
+    /// [`Compressor::choose_without_mask`] does.
     ///
     /// A chunk is encoded by the member that has its first element. What it does not have of it, other members send. This is
     /// least if boxes begin at multiples of the chunks' extents.
@@ -46,115 +53,158 @@ impl Compressor {
     /// slab of whole chunks along the slowest axis, which other members send it, as far as it does not have it: so boxes should
     /// be such slabs. If a member has no GPU, or if there are fewer slabs than members, all use their CPUs.
     ///
-    /// Beside its values a member needs memory for its compressed chunks and for those values of others. The header is
-    /// written last, so that a file is no stream before all members have written their parts.
+    /// Beside its values a member needs memory for its compressed chunks and for those values of others, and for a copy of its
+    /// values if they are converted or if their axes are turned. The header is written last, so that a file is no stream before
+    /// all members have written their parts.
     ///
     /// See [`Threads`](crate::parts::Threads) for an example.
     ///
     /// # Errors
     ///
     /// [`Error::BoxOutside`], [`Error::PartMismatch`] and [`Error::BadParts`] if the boxes are not the field;
-    /// [`Error::NotChosen`] with a preset; [`Error::PartsSettings`] with fill values, another order of axes, a bound
-    /// relative to each value, signs or zeros that are kept, or values that are converted; [`Error::NoDevice`] and
-    /// [`Error::OldGpu`]; [`Error::Group`] and [`Error::Io`] from the group. An error of one member is an error of all.
+    /// [`Error::Refused`] with settings that members [cannot have](crate::ways); [`Error::NoDevice`] and [`Error::OldGpu`]; [`Error::Group`] and [`Error::Io`] from the group. An error of one
+    /// member is an error of all.
     pub fn compress_part<V: Value>(
         &self,
         group: &dyn Group,
         own: &[Range<u64>],
         values: &[V],
     ) -> Result<u64, Error> {
-        let prepared = || {
-            let layout = self.layout_of_parts::<V>(own, values.len())?;
-            Ok((layout, gpu::of_member(self.device_set(), group.rank())?))
-        };
-        let (layout, gpu) = agree(group, prepared())?;
-        let decomposition = Decomposition::gather(group, layout.extents.lengths(), own)?;
-        let bound = self.bound();
-        let gpu = gpu::Member::new(group, gpu, &layout)?;
-        // A function for each type; see `cpu::compress`.
-        with_element!(V::Coded::DTYPE, E => {
-            #[inline(never)]
-            fn compress() -> CompressPart<E> {
-                compress_part
-            }
-            compress()(group, gpu.as_ref(), layout, bound, (&decomposition, own), bytemuck::cast_slice(values))
+        with_value!(V::TYPE, W => {
+            compiled_here!(compress: CompressPart<W> = Compressor::compress_part_of);
+            compress()(self, group, own, bytemuck::cast_slice(values))
         })
     }
 
-    /// The layout of a stream that is compressed in parts.
-    fn layout_of_parts<V: Value>(&self, own: &[Range<u64>], found: usize) -> Result<Layout, Error> {
-        if !V::TYPE.is_coded_as_is() {
-            return Err(Error::PartsSettings(
-                "values of 16 bits and integers are converted by a rule that follows from the whole field",
-            ));
-        }
-        if self.bound().mode() == BoundMode::Pwrel {
-            return Err(Error::PartsSettings(
-                "a bound relative to each value needs a mask of signs and zeros",
-            ));
-        }
-        if self.value_mapping(V::Coded::DTYPE)?.classes.count() > 0 {
-            return Err(Error::PartsSettings(
-                "fill values, and signs and zeros that are kept, need a mask",
-            ));
-        }
+    fn compress_part_of<V: Value>(
+        &self,
+        group: &dyn Group,
+        own: &[Range<u64>],
+        values: &[V],
+    ) -> Result<u64, Error> {
+        // 1. The boxes of all members.
+        let prepared = || {
+            let elements = self.check_part::<V>(Way::Members, own, values.len())?;
+            let extents = self.extents_for(elements)?;
+            self.coded_extents(&extents)?;
+            let gpu = gpu::of_member(self.device_set(), group.rank())?;
+            Ok((elements, extents, gpu))
+        };
+        let (elements, extents, gpu) = agree(group, prepared())?;
+        let decomposition = Decomposition::gather(group, extents.lengths(), own)?;
+        // 2. The values of the coded field, by a conversion that follows from the values of all.
+        let (coder, conversion) = self.convert_part(group, values)?;
+        let coded = conversion::to_coded(self.copies, &conversion, None, values);
+        let coded = agree(group, coded)?;
+        // 3. Codec, rank and axes.
+        let chosen = match self.request(&extents)? {
+            None => *self,
+            Some(request) => {
+                let request = coder.request_of(request, &conversion, V::Coded::DTYPE);
+                let held = Held {
+                    decomposition: &decomposition,
+                    rank: group.rank(),
+                    values: &coded[..],
+                    own: None,
+                };
+                self.with_chosen(choice::choose(group, coder.bound(), &request, &held)?)
+            }
+        };
+        chosen.max_compressed_len(elements, V::TYPE)?;
+        // 4. The field with its axes in this order.
+        let (layout, order) = (chosen.layout_for(elements)?, chosen.order_for(elements)?);
+        let decomposition = decomposition.turned(&order)?;
+        let axes = order.axes().iter().map(|axis| usize::from(*axis));
+        let own: Vec<Range<u64>> = axes.map(|axis| own[axis].clone()).collect();
+        let lengths: Vec<u64> = own.iter().map(|range| range.end - range.start).collect();
+        let turned = agree(group, in_order(self.copies, &lengths, &order, &coded))?;
+        let gpu = gpu::Member::new(group, gpu, &layout)?;
+        let heading = Heading {
+            order,
+            conversion,
+            bound: self.bound(),
+        };
+        let held = Held {
+            decomposition: &decomposition,
+            rank: group.rank(),
+            values: &turned[..],
+            own: own_window(&layout, &own),
+        };
+        encode(group, gpu.as_ref(), layout, &heading, coder.bound(), &held)
+    }
+
+    /// Checks that a member can have this box; the elements of the whole field.
+    fn check_part<V: Value>(
+        &self,
+        way: Way,
+        own: &[Range<u64>],
+        found: usize,
+    ) -> Result<u64, Error> {
+        self.check_way::<V>(way)?;
         let elements = self.elements_of_parts()?;
-        if !self.order_for(elements)?.is_identity() {
-            return Err(Error::PartsSettings("its axes are coded in another order"));
-        }
-        self.max_compressed_len(elements, V::TYPE)?;
-        let own_elements = own
-            .iter()
-            .map(|range| range.end.saturating_sub(range.start));
-        let elements_of_box = own_elements.fold(1, u64::saturating_mul);
-        match elements_of_box == found as u64 {
-            true => self.layout_for(elements),
+        let of_box = (own.iter())
+            .map(|range| range.end.saturating_sub(range.start))
+            .fold(1, u64::saturating_mul);
+        match of_box == found as u64 {
+            true => Ok(elements),
             false => Err(Error::PartMismatch {
-                elements: elements_of_box,
+                elements: of_box,
                 found: found as u64,
+            }),
+        }
+    }
+
+    /// The compressor for the coded field, and the conversion of the values of all members.
+    fn convert_part<V: Value>(
+        &self,
+        group: &dyn Group,
+        values: &[V],
+    ) -> Result<(Self, Conversion), Error> {
+        if V::TYPE.is_coded_as_is() {
+            return Ok((*self, Conversion::none(V::TYPE)));
+        }
+        let present = conversion::present_in_parts::<V>(values, |numbers| group.max(numbers));
+        let (coder, conversion) = self.planned(present?)?;
+        match coder.keep() == Keep::default() {
+            true => Ok((coder, conversion)),
+            false => Err(Error::Refused {
+                way: Way::Members,
+                setting: Setting::Mask,
             }),
         }
     }
 }
 
-/// [`compress_part`] of an element type.
-type CompressPart<T> =
-    fn(&dyn Group, Option<&gpu::Member>, Layout, Bound, Boxes<'_>, &[T]) -> Result<u64, Error>;
+/// [`Compressor::compress_part`] of a type of values.
+type CompressPart<V> = fn(&Compressor, &dyn Group, &[Range<u64>], &[V]) -> Result<u64, Error>;
 
-/// The boxes of all members, and that of this one.
-type Boxes<'a> = (&'a Decomposition, &'a [Range<u64>]);
-
-fn compress_part<T: Element>(
+/// Encodes the member's part of the coded field, and writes the stream.
+fn encode<T: Element>(
     group: &dyn Group,
     gpu: Option<&gpu::Member>,
     layout: Layout,
+    heading: &Heading,
     bound: Bound,
-    (decomposition, own): Boxes<'_>,
-    values: &[T],
+    held: &Held<'_, T>,
 ) -> Result<u64, Error> {
     let version = Version::best();
-    let held = Held {
-        decomposition,
-        rank: group.rank(),
-        values,
-        own: own_window(&layout, own),
+    let quantizer = resolve(version, group, bound, held.values)?;
+    let mask = Mask {
+        records: heading.records(),
+        ..Mask::default()
     };
-    let quantizer = resolve(version, group, bound, values)?;
-    let order = Order::identity(layout.extents.lengths().len());
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let header = Heading::plain::<T>(order, bound).header(header);
+    let header = mask.header(heading.header(header));
     let stored = match (gpu, layout.family()) {
         _ if layout.extents.elements() == 0 => Vec::new(),
         (Some(gpu), _) => {
             let bound = Bound::abs(quantizer.error().to_f64())?;
-            gpu.encode(group, &layout, bound, &held)?
+            gpu.encode(group, &layout, bound, held)?
         }
-        (None, Family::Blocks(layout)) => {
-            blocks::encode(version, group, layout, &quantizer, &held)?
-        }
-        (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, &held)?,
+        (None, Family::Blocks(layout)) => blocks::encode(version, group, layout, &quantizer, held)?,
+        (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, held)?,
     };
-    place::write(group, header, layout.entries(), stored)
+    place::write(group, header, &mask.records, layout.entries(), stored)
 }
 
 /// The quantiser of a bound on the field of all members.
@@ -164,11 +214,20 @@ fn resolve<T: Element>(
     bound: Bound,
     values: &[T],
 ) -> Result<Quantizer<T>, Error> {
-    let mut found = Extremes::default();
-    if bound.needs_extremes() {
-        let mut cells = cpu::extremes(version, values).to_cells();
-        group.max(&mut cells)?;
-        found = Extremes::from_cells(cells);
-    }
+    let found = match bound.needs_extremes() {
+        true => extremes(version, group, values)?,
+        false => Extremes::default(),
+    };
     Ok(bound.resolve(&found))
+}
+
+/// The extremes of the field of all members.
+fn extremes<T: Element>(
+    version: Version,
+    group: &dyn Group,
+    values: &[T],
+) -> Result<Extremes<T>, Error> {
+    let mut cells = cpu::extremes(version, values).to_cells();
+    group.max(&mut cells)?;
+    Ok(Extremes::from_cells(cells))
 }

@@ -72,12 +72,8 @@ impl Decompressor {
     ) -> Result<(Vec<T>, Vec<Lost>), Error> {
         let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
-        // A function for each type; see `cpu::compress`.
         let lost = with_element!(T::DTYPE, E => {
-            #[inline(never)]
-            fn salvage() -> Salvage<E> {
-                salvage_of::<E>
-            }
+            compiled_here!(salvage: Salvage<E> = salvage_of::<E>);
             salvage()(stream, verify, cast_slice_mut(&mut values), progress)
         })?;
         for lost in &lost {

@@ -101,7 +101,7 @@ pub(crate) struct SampleToMeasure<T> {
     pub(crate) shapes: Vec<Shape>,
     /// The number of each tile that is predicted, in ascending order, and how many tiles it stands for.
     pub(crate) taken: Vec<[u64; 2]>,
-    pub(crate) predictions: Vec<(TileLayout, Way<T>)>,
+    pub(crate) predictions: Vec<(TileLayout, PredictBy<T>)>,
 }
 
 /// What kernels have found out about a sample, in the order of what was asked for.
@@ -130,7 +130,7 @@ pub(crate) fn grid_of(tile: &ChunkBox, shape: Shape) -> Grid {
 
 /// The parameters of a prediction.
 #[derive(Debug, Clone)]
-pub(crate) enum Way<T> {
+pub(crate) enum PredictBy<T> {
     /// Lorenzo's prediction has none.
     Lorenzo,
     /// These, without coefficients.

@@ -70,12 +70,8 @@ impl Compressor {
     ///
     /// [`Error::TargetNotReached`] if no bound reaches a ratio, and as [`Compressor::compress`].
     pub fn search<V: Value>(&self, target: Target, field: &[V]) -> Result<Found, Error> {
-        // A function for each type; see `cpu::compress`.
         with_value!(V::TYPE, W => {
-            #[inline(never)]
-            fn search() -> fn(&Compressor, Target, &[W]) -> Result<Found, Error> {
-                Compressor::search_of
-            }
+            compiled_here!(search: fn(&Compressor, Target, &[W]) -> Result<Found, Error> = Compressor::search_of);
             search()(self, target, bytemuck::cast_slice(field))
         })
     }

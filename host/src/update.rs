@@ -84,12 +84,8 @@ impl Update {
             is_value && !conversion.has_room(value, error) || close.has(element)
         };
         let coded = conversion::to_coded(Copies::InMemory, conversion, None, values)?;
-        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            #[inline(never)]
-            fn update() -> Replace<E> {
-                Update::of::<E>
-            }
+            compiled_here!(update: Replace<E> = Update::of::<E>);
             let is_tight = |element: E| is_tight(<V::Coded as Element>::from_bits64(element.to_bits64()));
             update()(&stream, part, bytemuck::cast_slice(&coded), &is_tight)
         })

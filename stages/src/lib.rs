@@ -73,7 +73,7 @@ pub use ferrosz_codec::predict::interp::geometry::Geometry;
 pub use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tightening};
 pub use ferrosz_codec::predict::interp::resolved::Resolved;
 pub use ferrosz_codec::predict::interp::spline::Spline;
-pub use ferrosz_codec::predict::interp::tune::{FlagChoice, Preset, TighteningChoice, Tuning};
+pub use ferrosz_codec::predict::interp::tune::{FlagChoice, Preference, TighteningChoice, Tuning};
 pub use ferrosz_codec::{Bound, Element, FormatError};
 #[cfg(feature = "host")]
 pub use ferrosz_host::Device;

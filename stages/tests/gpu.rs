@@ -6,7 +6,7 @@ use crate::common::graph::{self, FIELDS, capture, trample};
 use crate::common::parts;
 use ferrosz_stages::cuda::{DeviceParts, Gpu, PartsWorkspace};
 use ferrosz_stages::{
-    Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preset, Tuning,
+    Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preference, Tuning,
 };
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -53,10 +53,10 @@ fn the_interpolation_predictor_alone() {
         let elements = extents.iter().product::<u64>() as usize;
         let field = make_long::<f32>(kind, elements, 7);
         for order in CodeOrder::ALL {
-            for preset in [Preset::Ratio, Preset::Quality] {
+            for preference in [Preference::Ratio, Preference::Quality] {
                 let interpolator = Interpolator::new(bound)
                     .extents(extents)
-                    .and_then(|interpolator| interpolator.tuning(Tuning::preset(preset)))
+                    .and_then(|interpolator| interpolator.tuning(Tuning::preferring(preference)))
                     .expect("a good interpolator")
                     .order(order);
                 let context = format!("{kind:?} {interpolator:?}");

@@ -5,8 +5,8 @@ use crate::common::judge;
 use crate::common::parts::{all_bits, bits, case};
 use ferrosz_codec::oracle;
 use ferrosz_stages::{
-    Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preset, Recipe, Tightening,
-    TighteningChoice, Tuning,
+    Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preference, Recipe,
+    Tightening, TighteningChoice, Tuning,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -161,7 +161,7 @@ fn what_does_not_fit_is_refused() {
     let (interpolator, field) = waves();
     let bad = Tuning {
         tightening: TighteningChoice::Given(Tightening::new(0.5, 2.0)),
-        ..Tuning::preset(Preset::Ratio)
+        ..Tuning::preferring(Preference::Ratio)
     };
     assert_eq!(interpolator.tuning(bad), Err(Error::BadTuning));
     let too_large = interpolator.radius(129).decompose::<f32, u8>(&field);

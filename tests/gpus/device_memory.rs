@@ -149,7 +149,7 @@ fn damage_and_bad_arguments_are_refused() -> Result<(), Error> {
     let fill = compressor.fill(Fill::Bits(7))?;
     assert!(matches!(
         Slabs::new::<f32>(&gpus, &fill),
-        Err(Error::PartsSettings(_))
+        Err(Error::Refused { .. })
     ));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::status::{
     FERROSZ_INTERNAL, FERROSZ_INVALID_ARGUMENT, FERROSZ_OK, ferrosz_status, status_of,
 };
+use ferrosz::ways::Setting;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 
@@ -41,7 +42,11 @@ impl From<ferrosz::Error> for Failure {
     fn from(error: ferrosz::Error) -> Self {
         let text = match &error {
             // The text of the library names a function of Rust.
-            ferrosz::Error::NotChosen => {
+            ferrosz::Error::NotChosen
+            | ferrosz::Error::Refused {
+                setting: Setting::Preset,
+                ..
+            } => {
                 "compressor: it has a preset, and the codec is not yet chosen; call ferrosz_compressor_choose, or \
                  ferrosz_gpu_choose, with the field first"
                     .to_owned()

@@ -102,7 +102,8 @@ pub unsafe extern "C" fn ferrosz_inbox_add(inbox: *mut Inbox, rank: u64, bytes: 
 
 /// Compresses the part of a field that this member of a group has. All members call it with the same settings; the extents
 /// of the compressor are those of the whole field. Together they write one stream by the function `write` of the group,
-/// with the bytes that ferrosz_compress of the whole field makes. The compressor has a codec, not a preset.
+/// with the bytes that ferrosz_compress of the whole field makes. The members choose a preset's codec together, among the
+/// codecs that need no mask.
 ///
 /// The part is a box of the field: `starts` and `lengths` of as many dimensions as the field has, slowest first; `values`
 /// are its `elements` values in C order. The boxes of all members make the field; some may be empty. The bound is that of

@@ -203,8 +203,8 @@ impl Compressor {
         Ok(Bound::new(py, Stream::from(bytes))?.into_any())
     }
 
-    /// Compresses the part of an array that this member of a group has, as the function `compress_part` does. A preset or a
-    /// target would need the whole array. Fill values are not looked for.
+    /// Compresses the part of an array that this member of a group has, as the function `compress_part` does. A target would
+    /// need the whole array. Fill values are not looked for.
     #[pyo3(signature = (array, group, *, r#box, shape))]
     fn compress_part(
         &self,
@@ -308,10 +308,6 @@ impl Compressor {
             let kind = target.kind().name();
             let message =
                 format!("{kind}: a target is searched for in a whole array; give a bound");
-            return Err(argument(py, message));
-        }
-        if self.options.compressor.codec().is_none() {
-            let message = "codec: a preset chooses it by samples of a whole array; give a codec";
             return Err(argument(py, message));
         }
         let compressor = self

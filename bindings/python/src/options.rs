@@ -238,10 +238,8 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
     match (preset, codec) {
         (None, None) => Ok(Preset::default().into()),
         (Some(name), None) => {
-            let preset: Result<Preset, String> = name.parse();
-            preset
-                .map(Choice::from)
-                .map_err(|text| argument(py, format!("preset: {text}")))
+            let preset = name.parse::<Preset>().map(Choice::from);
+            preset.map_err(|error| argument(py, format!("preset '{name}': {error}")))
         }
         (None, Some(name)) => Ok(codec_of(py, name)?.into()),
         (Some(_), Some(_)) => Err(argument(py, "give preset or codec, not both")),

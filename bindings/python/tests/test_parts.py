@@ -80,6 +80,19 @@ def test_threads_make_the_bytes_of_one_call(field: np.ndarray, codec: str) -> No
     assert file[: len(whole)] == whole
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "int32"])
+@pytest.mark.parametrize("axes", [None, "x,z,y"])
+def test_members_convert_turn_and_choose(field: np.ndarray, dtype: str, axes: str | None) -> None:
+    # Without zeros, and not without negative values: nothing is kept that would need a mask.
+    values = (50 * field - 1000).astype(dtype)
+    for choice in ({"preset": "small"}, {"codec": "outlier"}):
+        options = {"abs": 2.0, "axes": axes, **choice}
+        found, file = together(values, [Threads] * 3, **options)
+        whole = bytes(ferrosz.compress(values, fill=None, **options))
+        assert found == [len(whole)] * 3
+        assert file[: len(whole)] == whole
+
+
 def test_the_device_is_that_of_the_members(field: np.ndarray) -> None:
     found, file = together(field, [Threads] * 2, codec="plain", range=1e-3, device="cuda:63")
     # The first one that ends breaks the barrier.

@@ -1,5 +1,7 @@
 //! Which axes a field could be coded with: a few candidates, found by the smoothness along each axis.
 
+use crate::choose::whole::WholeField;
+use crate::error::Error;
 use crate::sample::spread;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::extents::Extents;
@@ -70,19 +72,22 @@ fn longer(extents: &Extents) -> Vec<usize> {
 
 /// The candidates that put smooth axes last. None if no axis is clearly smoother than those that the default rule
 /// codes.
+///
+/// # Errors
+///
+/// Those of the field.
 pub(crate) fn turned<T: Element>(
     extents: &Extents,
     quantizer: &Quantizer<T>,
-    field: &[T],
-) -> Vec<Candidate> {
+    field: &mut dyn WholeField<T>,
+) -> Result<Vec<Candidate>, Error> {
     let longer = longer(extents);
     // Without an error, values have no codes whose differences tell anything.
     if longer.len() < 2 || quantizer.error().to_bits64() == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let bits: Vec<u64> = (longer.iter())
-        .map(|axis| roughness(extents, *axis, quantizer, field))
-        .collect();
+    let bits = (longer.iter()).map(|axis| roughness(extents, *axis, quantizer, field));
+    let bits: Vec<u64> = bits.collect::<Result<_, _>>()?;
     let mut by_bits: Vec<usize> = (0..longer.len()).collect();
     // Of equally smooth axes, the faster ones come first.
     by_bits.sort_by_key(|i| (bits[*i], longer.len() - i));
@@ -106,7 +111,7 @@ pub(crate) fn turned<T: Element>(
         found.extend(Candidate::of(extents.lengths().len(), &coded));
     }
     found.retain(|candidate| !candidate.axes.order().is_identity());
-    found
+    Ok(found)
 }
 
 /// The sum of the bits of the differences of codes between neighbours along an axis, for [`PAIRS`] pairs.
@@ -114,59 +119,74 @@ fn roughness<T: Element>(
     extents: &Extents,
     axis: usize,
     quantizer: &Quantizer<T>,
-    field: &[T],
-) -> u64 {
+    field: &mut dyn WholeField<T>,
+) -> Result<u64, Error> {
     let lengths = extents.lengths();
     let step: u64 = lengths[axis + 1..].iter().product();
     let pairs_of_line = lengths[axis] - 1;
     let all = extents.elements() / lengths[axis] * pairs_of_line;
     let taken = all.min(PAIRS);
-    let bits = |pair: u64| {
+    let pairs = spread(all, taken).flat_map(|pair| {
         let (outer, rest) = (pair / (pairs_of_line * step), pair % (pairs_of_line * step));
-        let first = (outer * lengths[axis] * step + rest) as usize;
-        let [a, b] = [first, first + step as usize].map(|at| quantizer.quantize(field[at]));
-        match (a, b) {
-            (Some(a), Some(b)) => u64::from(33 - a.abs_diff(b).leading_zeros()),
-            _ => 33,
-        }
+        let first = outer * lengths[axis] * step + rest;
+        [first, first + step].map(ElementRun::one)
+    });
+    let bits = |pair: &[T; 2]| match pair.map(|value| quantizer.quantize(value)) {
+        [Some(a), Some(b)] => u64::from(33 - a.abs_diff(b).leading_zeros()),
+        _ => 33,
     };
-    let sum: u64 = spread(all, taken).map(bits).sum();
-    sum * PAIRS / taken.max(1)
+    let values = field.values(&pairs.collect::<Vec<_>>())?;
+    let sum: u64 = values.as_chunks::<2>().0.iter().map(bits).sum();
+    Ok(sum * PAIRS / taken.max(1))
 }
 
-/// Reads boxes of the coded field from a field in memory.
-pub(crate) struct Turned<'a, T> {
-    field: &'a [T],
+/// Elements of a field: `count` of them, `step` apart, from the first one on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ElementRun {
+    pub(crate) first: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
+}
+
+impl ElementRun {
+    fn one(first: u64) -> Self {
+        Self {
+            first,
+            step: 1,
+            count: 1,
+        }
+    }
+}
+
+/// Where the elements of the coded field are in the field.
+pub(crate) struct Turned {
     /// The length of each axis of the coded field, and the distance of its neighbours in the field.
     axes: Vec<(u64, u64)>,
 }
 
-impl<'a, T: Element> Turned<'a, T> {
+impl Turned {
     /// Of a field whose axes get this order.
-    pub(crate) fn new(extents: &Extents, order: &Order, field: &'a [T]) -> Self {
+    pub(crate) fn new(extents: &Extents, order: &Order) -> Self {
         let lengths = extents.lengths();
         let step = |axis: usize| lengths[axis + 1..].iter().product::<u64>();
         let axes = order.axes().iter().map(|axis| usize::from(*axis));
         Self {
-            field,
             axes: axes.map(|axis| (lengths[axis], step(axis))).collect(),
         }
     }
 
-    /// The elements of a box of the coded field, row by row.
-    pub(crate) fn read(&self, grid: &Grid, place: &ChunkBox) -> Vec<T> {
+    /// Calls `each` with the elements of a box of the coded field, row by row.
+    pub(crate) fn runs_of(&self, grid: &Grid, place: &ChunkBox, each: &mut dyn FnMut(ElementRun)) {
         let [depth, height, width] = place.extents.map(u64::from);
         let [z, y, x] = place.origin;
-        let mut elements = Vec::with_capacity(place.elements() as usize);
         for row in 0..depth * height {
             let first = grid.flat([z + row / height, y + row % height, x]);
-            self.read_run(first, width, &mut elements);
+            self.runs(first, width, each);
         }
-        elements
     }
 
-    /// Appends consecutive elements of the coded field.
-    fn read_run(&self, mut next: u64, count: u64, elements: &mut Vec<T>) {
+    /// Calls `each` with consecutive elements of the coded field.
+    fn runs(&self, mut next: u64, count: u64, each: &mut dyn FnMut(ElementRun)) {
         let Some((length, step)) = self.axes.last().copied() else {
             return;
         };
@@ -178,10 +198,13 @@ impl<'a, T: Element> Turned<'a, T> {
                 at += rest % length * step;
                 rest /= length;
             }
-            let taken = (length - next % length).min(end - next);
-            let of_axis = (0..taken).map(|i| self.field[(at + i * step) as usize]);
-            elements.extend(of_axis);
-            next += taken;
+            let count = (length - next % length).min(end - next);
+            each(ElementRun {
+                first: at,
+                step,
+                count,
+            });
+            next += count;
         }
     }
 }
@@ -189,6 +212,7 @@ impl<'a, T: Element> Turned<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::whole::InMemory;
     use crate::cpu::mapping::axes::Turn;
     use ferrosz_codec::Bound;
     use ferrosz_codec::bound::Extremes;
@@ -206,11 +230,15 @@ mod tests {
             }
             for shape in Shape::ALL {
                 let grid = Grid::new(shape, &coded);
-                let turned = Turned::new(&extents, &axes.order(), &field);
+                let mut in_memory = InMemory {
+                    extents: &extents,
+                    field: &field,
+                };
                 for number in 0..grid.chunk_count() {
                     let place = grid.chunk(number);
                     let wanted = crate::choose::read_box(&grid, &place, &whole);
-                    assert_eq!(turned.read(&grid, &place), wanted, "{text} {shape}");
+                    let found = in_memory.boxes(&axes.order(), &grid, &[place]);
+                    assert_eq!(found, Ok(vec![wanted]), "{text} {shape}");
                 }
             }
         }
@@ -220,7 +248,11 @@ mod tests {
         let extents = Extents::new(lengths).unwrap();
         let field: Vec<f32> = (0..extents.elements()).map(value).collect();
         let quantizer = Bound::abs(1e-3).unwrap().resolve(&Extremes::default());
-        let found = turned(&extents, &quantizer, &field);
+        let mut in_memory = InMemory {
+            extents: &extents,
+            field: &field,
+        };
+        let found = turned(&extents, &quantizer, &mut in_memory).unwrap();
         found.iter().map(|found| found.axes.to_string()).collect()
     }
 

@@ -34,12 +34,8 @@ impl Compressor {
     }
 
     fn choose_from<V: Value>(&self, field: &[V], has_masks: bool) -> Result<Self, Error> {
-        // A function for each type; see `cpu::compress`.
         with_value!(V::TYPE, W => {
-            #[inline(never)]
-            fn choose() -> fn(&Compressor, &[W], bool) -> Result<Compressor, Error> {
-                Compressor::choose_from_of
-            }
+            compiled_here!(choose: fn(&Compressor, &[W], bool) -> Result<Compressor, Error> = Compressor::choose_from_of);
             choose()(self, bytemuck::cast_slice(field), has_masks)
         })
     }
@@ -170,7 +166,12 @@ impl Compressor {
     }
 
     /// The request for a field that is converted so.
-    fn request_of(&self, request: Request, conversion: &Conversion, dtype: Dtype) -> Request {
+    pub(crate) fn request_of(
+        &self,
+        request: Request,
+        conversion: &Conversion,
+        dtype: Dtype,
+    ) -> Request {
         let keeping = request.keeping.converted(conversion);
         // 0 is another number in a field that is shifted, so its signs and zeros are not seen there.
         let is_blind = conversion.kind() == Kind::Shifted && keeping != Keeping::NONE;

@@ -11,6 +11,7 @@ use crate::keeping::Keeping;
 use crate::length::{self, Length};
 use crate::scratch::Copies;
 use crate::stream_layout::StreamLayout;
+use crate::ways::{Setting, Way, refusal};
 use crate::{choose, parallel, slabs};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
@@ -20,7 +21,7 @@ use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Preset, Shape, Value, ValueType};
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Preset, Shape, Value, ValueType};
 
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].
@@ -407,30 +408,57 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::NotChosen`]; [`Error::BatchSettings`] if the codec is not one of blocks, or extents or fill values are
-    /// set.
-    pub(crate) fn batch_codec(&self) -> Result<BlockCodec, Error> {
-        if !self.fills.is_empty() {
-            return Err(Error::BatchSettings(
-                "fill values are set, and the kernels of batches make no masks",
-            ));
-        }
-        if self.bound.mode() == BoundMode::Pwrel {
-            return Err(Error::BatchSettings(
-                "the bound is relative to each value, and the kernels of batches take no logarithms",
-            ));
-        }
-        if self.extents.is_some() {
-            return Err(Error::BatchSettings(
-                "extents are set, but each of its arrays is a line of its own length",
-            ));
-        }
+    /// [`Error::Refused`] with settings that batches [cannot have](crate::ways).
+    pub(crate) fn batch_codec<T: Value>(&self) -> Result<BlockCodec, Error> {
+        self.check_way::<T>(Way::Batch)?;
         match self.codec().ok_or(Error::NotChosen)? {
             Codec::Blocks(codec) => Ok(codec),
-            _ => Err(Error::BatchSettings(
-                "its codec is one of tiles; choose one of blocks, such as `plain`, or compress each array alone",
-            )),
+            _ => Err(Error::Refused {
+                way: Way::Batch,
+                setting: Setting::Tiles,
+            }),
         }
+    }
+
+    /// Checks that a way can have the settings of this compressor for values of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]; [`Error::TooManyFills`].
+    pub(crate) fn check_way<V: Value>(&self, way: Way) -> Result<(), Error> {
+        for setting in Setting::ALL {
+            if refusal(way, setting).is_some() && self.has_setting::<V>(setting)? {
+                return Err(Error::Refused { way, setting });
+            }
+        }
+        Ok(())
+    }
+
+    fn has_setting<V: Value>(&self, setting: Setting) -> Result<bool, Error> {
+        let is_as_is = V::TYPE.is_coded_as_is();
+        Ok(match setting {
+            // What is kept of values that are converted follows from their conversion.
+            Setting::Mask => {
+                let of_fills = !self.missing::<V>()?.is_empty();
+                of_fills || is_as_is && self.value_mapping(V::Coded::DTYPE)?.classes.count() > 0
+            }
+            Setting::Pwrel => self.bound().mode() == BoundMode::Pwrel,
+            Setting::Preset => self.codec().is_none(),
+            Setting::Axes => self.turns_axes(),
+            Setting::Converted => !is_as_is,
+            Setting::Extents => self.elements().is_some(),
+            Setting::Tiles => self.codec().and_then(Codec::tiles).is_some(),
+        })
+    }
+
+    /// Whether axes were set.
+    pub(crate) fn has_axes(&self) -> bool {
+        self.axes.is_some()
+    }
+
+    /// Whether axes were set whose order is not the user's.
+    pub(crate) fn turns_axes(&self) -> bool {
+        self.axes.is_some_and(|axes| !axes.order().is_identity())
     }
 
     /// The error bound.
@@ -484,11 +512,9 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::PartsSettings`] if no extents were set.
+    /// [`Error::NoExtents`].
     pub(crate) fn elements_of_parts(&self) -> Result<u64, Error> {
-        self.elements().ok_or(Error::PartsSettings(
-            "its extents are not set, which are those of the whole field",
-        ))
+        self.elements().ok_or(Error::NoExtents)
     }
 
     /// The elements of a field with the extents that were set; none if none were set.
@@ -582,7 +608,7 @@ impl Compressor {
     }
 
     /// What a mask keeps with the codec, if it is chosen.
-    pub(super) fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self) -> Keep {
         match self.codec().is_none_or(Codec::keeps_signs_and_zeros) {
             true => Keep::default(),
             false => self.keeping.always,

@@ -54,13 +54,8 @@ pub(crate) fn compress<T: Element>(
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let job = (version, layout, bound, mapping, copies, heading, progress);
-    // A function without parameters of types is compiled in this crate, with those that it names. A generic function would be
-    // compiled in each crate that calls it, with all functions that it calls.
     with_element!(T::DTYPE, E => {
-        #[inline(never)]
-        fn compress() -> fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> {
-            compress_of::<E>
-        }
+        compiled_here!(compress: fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>);
         parallel::in_steps(|| compress()(job, bytemuck::cast_slice(values), sink))
     })
 }
@@ -137,12 +132,8 @@ pub(crate) fn with_reader<T: Element>(
     work: &mut dyn FnMut(Read<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let job = (version, stream, verify, progress);
-    // A function for each type; see `compress`.
     with_element!(T::DTYPE, E => {
-        #[inline(never)]
-        fn reader() -> fn(Decompression<'_>, Work<'_, E>) -> Result<(), Error> {
-            with_reader_of::<E>
-        }
+        compiled_here!(reader: fn(Decompression<'_>, Work<'_, E>) -> Result<(), Error> = with_reader_of::<E>);
         reader()(job, &mut |read| {
             work(&|region, values| read(region, bytemuck::cast_slice_mut(values)))
         })

@@ -59,8 +59,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::BatchLists`] if the lists have different lengths; [`Error::BatchSettings`] if the codec is not one of
-    /// blocks, or extents are set; [`Error::NotChosen`], [`Error::TooManyArrays`] and [`Error::Cuda`].
+    /// [`Error::BatchLists`] if the lists have different lengths; [`Error::Refused`] with settings that batches
+    /// [cannot have](crate::ways); [`Error::TooManyArrays`] and [`Error::Cuda`].
     ///
     /// # Safety
     ///
@@ -73,7 +73,7 @@ impl Gpu {
         batch: &BatchCompression<'_, L>,
         sizes: &mut impl DevicePtrMut<u64>,
     ) -> Result<(), Error> {
-        let codec = compressor.batch_codec()?;
+        let codec = compressor.batch_codec::<T>()?;
         let lists = Lists {
             inputs: ("arrays", batch.arrays),
             input_sizes: ("lengths", batch.lengths),
@@ -140,10 +140,10 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::BatchSettings`] if the codec is not one of blocks; [`Error::Cuda`] if the driver refuses a kernel.
+    /// [`Error::Refused`] if the codec is not one of blocks; [`Error::Cuda`] if the driver refuses a kernel.
     pub fn prepare_batch(&self, codec: Codec, dtype: Dtype) -> Result<(), Error> {
         let codec: BlockCodec =
-            Compressor::new(codec, ferrosz_codec::Bound::default()).batch_codec()?;
+            Compressor::new(codec, ferrosz_codec::Bound::default()).batch_codec::<f32>()?;
         self.kernels.load_all(recorder::to_batch(codec, dtype)?)
     }
 }

@@ -17,6 +17,7 @@ use crate::slabs::compress::{absolute, all_or_cause, assemble};
 use crate::slabs::decompress::{in_field, split};
 use crate::slabs::{self, Slab};
 use crate::stream_layout::StreamLayout;
+use crate::ways::Way;
 use ::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, result};
 use ferrosz_codec::container::header::HEADER_BYTES;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
@@ -97,21 +98,17 @@ impl Slabs {
     ///
     /// # Errors
     ///
-    /// [`Error::PartsSettings`] with other settings; [`Error::NotChosen`], [`Error::TooLarge`], [`Error::OutOfMemory`] and
-    /// [`Error::Cuda`].
+    /// [`Error::Refused`] with settings that several GPUs [cannot have](crate::ways); [`Error::NoExtents`],
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`] and [`Error::Cuda`].
     pub fn new<V: Value>(
         gpus: &[(Gpu, Arc<CudaStream>)],
         compressor: &Compressor,
     ) -> Result<Self, Error> {
+        compressor.check_way::<V>(Way::Slabs)?;
         let elements = compressor.elements_of_parts()?;
         let layout = compressor.stream_layout(elements, V::TYPE)?;
         compressor.max_compressed_len(elements, V::TYPE)?;
         let bound = compressor.bound();
-        if !slabs::is_divisible(&layout, bound) {
-            return Err(Error::PartsSettings(
-                "several GPUs share fields of f32 and f64, without a mask and in the order of their axes",
-            ));
-        }
         let slabs = slabs::divide(&layout.layout, gpus.len()).into_iter();
         let members = slabs
             .zip(gpus)

@@ -12,6 +12,7 @@ use crate::gpu::executor::cuda::{ALIGNMENT, CudaMemory};
 use crate::gpu::executor::pinned::PinnedMemory;
 use crate::gpu::mapping::workspace::workspace_cells;
 use crate::part::Part;
+use crate::ways::Way;
 use crate::windows::{Window, Windows};
 use ::cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use ferrosz_codec::container::header::Header;
@@ -157,12 +158,13 @@ impl Transfer {
     ///
     /// # Errors
     ///
-    /// [`Error::NotChosen`], [`Error::RelativeBound`], [`Error::OutOfMemory`], [`Error::TooLarge`] and [`Error::Cuda`].
+    /// [`Error::Refused`] with a preset, [`Error::RelativeBound`], [`Error::OutOfMemory`], [`Error::TooLarge`] and [`Error::Cuda`].
     pub fn new<V: Value>(
         gpu: &Gpu,
         compressor: &Compressor,
         windows: &Windows,
     ) -> Result<Self, Error> {
+        compressor.check_way::<V>(Way::Transfer)?;
         if compressor.bound().needs_extremes() {
             return Err(Error::RelativeBound);
         }

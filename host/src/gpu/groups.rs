@@ -5,7 +5,7 @@
 //! the tiles as they find those of any field.
 
 use crate::gpu::tiles::workspace::Sections;
-use crate::sampled_field::{Holes, SampleToMeasure, Way};
+use crate::sampled_field::{Holes, PredictBy, SampleToMeasure};
 use ferrosz_codec::Shape;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -114,7 +114,7 @@ fn numbers<T>(sample: &SampleToMeasure<T>) -> Vec<u64> {
     let taken = sample.taken.iter().map(|[number, _]| number);
     let mut all: Vec<u64> = sample.sized.iter().chain(taken).copied().collect();
     for (_, way) in &sample.predictions {
-        if let Way::Tuned(tuning) = way {
+        if let PredictBy::Tuned(tuning) = way {
             all.extend(tuning.fitted.iter().chain(&tuning.scored));
         }
     }

@@ -7,7 +7,7 @@ use crate::gpu::tiles::slab::Others;
 use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::{Sections, coefficients_and_sums};
 use crate::gpu::tiles::{enqueue_predict, strides};
-use crate::sampled_field::{AnchorClasses, Leavings, SampleToMeasure, TuningOnTiles, Way};
+use crate::sampled_field::{AnchorClasses, Leavings, PredictBy, SampleToMeasure, TuningOnTiles};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::token::TOKENS;
 use ferrosz_codec::container::tiles::TileLayout;
@@ -61,10 +61,14 @@ pub(super) enum GivenWay {
 
 impl GivenWay {
     /// Adds it to what the host gives.
-    pub(super) fn add<T: Element>(way: &Way<T>, groups: &Groups, given: &mut Vec<u64>) -> Self {
+    pub(super) fn add<T: Element>(
+        way: &PredictBy<T>,
+        groups: &Groups,
+        given: &mut Vec<u64>,
+    ) -> Self {
         match way {
-            Way::Lorenzo => Self::Nothing,
-            Way::Given(resolved) => {
+            PredictBy::Lorenzo => Self::Nothing,
+            PredictBy::Given(resolved) => {
                 let mut words = resolved.to_words().to_vec();
                 words.resize(words.len().next_multiple_of(2), 0);
                 Self::Parameters(add(
@@ -72,7 +76,7 @@ impl GivenWay {
                     &bytemuck::pod_collect_to_vec::<u32, u64>(&words),
                 ))
             }
-            Way::Tuned(tuning) => {
+            PredictBy::Tuned(tuning) => {
                 let divided = |numbers: &[u64]| groups.divided(numbers.iter().map(|it| [*it, 1]));
                 let (fitted, scored) = (divided(&tuning.fitted), divided(&tuning.scored));
                 let of_groups = fitted.iter().zip(&scored);
@@ -101,7 +105,7 @@ pub(super) fn part(given: View<u64>, range: &Range<usize>) -> View<u64> {
 /// A prediction of a sample on the machine.
 pub(super) struct Prediction<'a, T> {
     pub(super) layout: &'a TileLayout,
-    pub(super) way: &'a Way<T>,
+    pub(super) way: &'a PredictBy<T>,
     /// The fields that have its tiles, a group each.
     pub(super) fields: &'a [FieldOfTiles],
     /// What the host has given, and the part for this prediction.
@@ -129,7 +133,7 @@ pub(super) fn of_cells<T: Element>(
     order: &[usize],
     mut cells: &[u64],
 ) -> Result<Vec<Leavings<T>>, Error> {
-    let mut next = |(layout, way): &(TileLayout, Way<T>)| {
+    let mut next = |(layout, way): &(TileLayout, PredictBy<T>)| {
         let parts = Parts::new(layout, sample.taken.len());
         let (own, behind) = cells.split_at(parts.end);
         cells = behind;
@@ -248,7 +252,7 @@ impl Parts {
     /// What is left, from the cells of a prediction.
     fn leavings<T: Element>(
         &self,
-        (layout, way): (&TileLayout, &Way<T>),
+        (layout, way): (&TileLayout, &PredictBy<T>),
         order: &[usize],
         cells: &[u64],
     ) -> Result<Leavings<T>, Error> {
@@ -262,9 +266,9 @@ impl Parts {
         }
         let words: &[u32] = bytemuck::cast_slice(of(&self.parameters)?);
         let resolved = match way {
-            Way::Lorenzo => None,
-            Way::Given(resolved) => Some(*resolved),
-            Way::Tuned(_) => {
+            PredictBy::Lorenzo => None,
+            PredictBy::Given(resolved) => Some(*resolved),
+            PredictBy::Tuned(_) => {
                 let words = Words(|at| words.get(at).copied().unwrap_or(0));
                 let fitted = layout.codec.predictor.fitted();
                 Some(words.read(layout.shape(), fitted).ok_or(Error::NotChosen)?)
@@ -290,10 +294,10 @@ impl<T: Element> Prediction<'_, T> {
     /// About how many kernels run one after the other.
     pub(super) fn steps(&self) -> u32 {
         match (self.way, self.layout.codec.predictor.fitted()) {
-            (Way::Lorenzo | Way::Given(_), _) => 3,
-            (Way::Tuned(_), FittedKind::None) => 8,
-            (Way::Tuned(_), FittedKind::Stencils) => 10,
-            (Way::Tuned(_), FittedKind::Slices) => 14,
+            (PredictBy::Lorenzo | PredictBy::Given(_), _) => 3,
+            (PredictBy::Tuned(_), FittedKind::None) => 8,
+            (PredictBy::Tuned(_), FittedKind::Stencils) => 10,
+            (PredictBy::Tuned(_), FittedKind::Slices) => 14,
         }
     }
 
@@ -323,7 +327,7 @@ struct Call<'a, T, E> {
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
     fn enqueue(&self) -> Result<(), Error> {
-        if let Way::Tuned(tuning) = self.prediction.way {
+        if let PredictBy::Tuned(tuning) = self.prediction.way {
             self.tune(tuning)?;
         }
         let mut fields = self.prediction.fields.iter();
@@ -346,11 +350,11 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         // 1. The codes of the tiles.
         let mut parameters = View::empty();
         match (way, own) {
-            (Way::Given(_), GivenWay::Parameters(range)) => {
+            (PredictBy::Given(_), GivenWay::Parameters(range)) => {
                 parameters = part(*given, range).words().first(WORDS as u64);
                 self.interpolate(field, FittedKind::None, parameters)?;
             }
-            (Way::Tuned(_), _) => {
+            (PredictBy::Tuned(_), _) => {
                 parameters = to.parameters.first(WORDS as u64);
                 self.interpolate(field, layout.codec.predictor.fitted(), to.parameters)?;
             }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::parts::group::{Group, agree};
 use ferrosz_codec::container::extents::MAX_RANK;
+use ferrosz_codec::mapping::axes::Order;
 use std::ops::Range;
 
 /// The coordinates of an element in the axes of the field; those beyond its rank are 0.
@@ -90,6 +91,24 @@ impl Decomposition {
             owned
         });
         Self::new(lengths, boxes.collect())
+    }
+
+    /// The boxes of the field with its axes in another order.
+    ///
+    /// # Errors
+    ///
+    /// None: the boxes are those of the field.
+    pub(super) fn turned(self, order: &Order) -> Result<Self, Error> {
+        if order.is_identity() {
+            return Ok(self);
+        }
+        let turn = |of_axes: &Position, rest| order.to_coded(&of_axes[..self.rank], rest);
+        let boxes = self.boxes.iter().map(|owned| Owned {
+            start: turn(&owned.start, 0),
+            end: turn(&owned.end, 1),
+        });
+        let lengths = turn(&self.lengths, 1);
+        Self::new(&lengths[..self.rank], boxes.collect())
     }
 
     fn new(lengths: &[u64], boxes: Vec<Owned>) -> Result<Self, Error> {

@@ -49,7 +49,7 @@ impl Stored {
 /// Numbers of a message about an entry: its number, the chunk's length, the length that the entry has, form and checksum.
 const FIELDS: usize = 5;
 
-/// Writes a stream with this header, in which the payload's length is missing, of the chunks of all members. Each member
+/// Writes a stream with this header, in which the payload's length is missing, and these records, of the chunks of all members. Each member
 /// has its own, in ascending order of their numbers. Returns the stream's length.
 ///
 /// The header is written last, when all other bytes are written: until then no reader takes the file for a stream.
@@ -60,6 +60,7 @@ const FIELDS: usize = 5;
 pub(super) fn write(
     group: &dyn Group,
     header: Header,
+    records: &[u8],
     entries: u64,
     own: Vec<Stored>,
 ) -> Result<u64, Error> {
@@ -121,8 +122,8 @@ pub(super) fn write(
     all.retain(|piece| !piece.bytes.is_empty());
     agree(group, group.write(&all))?;
     group.barrier()?;
-    // 5. The header.
-    let bytes = header.to_bytes();
+    // 5. The header, and the records behind it.
+    let bytes = [&header.to_bytes()[..], records].concat();
     let first = [Piece {
         start: 0,
         bytes: &bytes,

@@ -13,12 +13,14 @@ use crate::heading::Heading;
 use crate::memory;
 use crate::sample;
 use crate::stream::StreamRef;
+use crate::ways::Way;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::roles::Role;
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
-use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::{Bound, Codec, Element, Value, ValueType, with_element};
 use record::{Record, number};
 use std::ops::Range;
@@ -75,29 +77,46 @@ const FINGERPRINT_VALUES: u64 = 4096;
 
 impl Compressor {
     /// Plans the compression of a field in so many parts. The parameters of codecs of tiles are decided, which takes up to
-    /// a tenth of the time of compression.
+    /// a tenth of the time of compression. A preset chooses for the whole field, with its axes in their order, and among the
+    /// codecs that need [no mask](Compressor::choose_without_mask).
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`]; [`Error::PartsSettings`] as [`Compressor::compress_part`]; [`Error::NotChosen`] with a
-    /// preset: call [`Compressor::choose`] first; [`Error::BadPlan`] without parts.
+    /// [`Error::ExtentsMismatch`]; [`Error::Refused`] with settings that plans [cannot have](crate::ways);
+    /// [`Error::BadPlan`] without parts.
     pub fn plan<V: Value>(&self, field: &[V], parts: u64) -> Result<Plan, Error> {
         let extents = self.extents_for(field.len() as u64)?;
         let whole: Vec<Range<u64>> = extents.lengths().iter().map(|length| 0..*length).collect();
         let compressor = self.with_extents(extents);
-        let layout = compressor.layout_of_parts::<V>(&whole, field.len())?;
+        let elements = compressor.check_part::<V>(Way::Plan, &whole, field.len())?;
+        let compressor = compressor.chosen_in_order(field)?;
+        compressor.max_compressed_len(elements, V::TYPE)?;
+        let layout = compressor.layout_for(elements)?;
         if parts == 0 {
             return Err(Error::BadPlan("a plan has at least one part".to_owned()));
         }
         let bound = self.bound();
-        // A function for each type; see `cpu::compress`.
         with_element!(V::Coded::DTYPE, E => {
-            #[inline(never)]
-            fn plan() -> fn(Layout, Bound, u64, &[E]) -> Result<Plan, Error> {
-                plan_of::<E>
-            }
+            compiled_here!(plan: fn(Layout, Bound, u64, &[E]) -> Result<Plan, Error> = plan_of::<E>);
             plan()(layout, bound, parts, bytemuck::cast_slice(field))
         })
+    }
+}
+
+impl Compressor {
+    /// The same compressor with a codec that leaves the axes of a field in their order.
+    fn chosen_in_order<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
+        let rank = self.extents_for(field.len() as u64)?.lengths().len();
+        let roles = (1..=rank).rev().map(|from_last| match from_last {
+            1 => Role::X,
+            2 => Role::Y,
+            _ => Role::Z,
+        });
+        let is_open = self.preset().is_some() && !self.has_axes();
+        match Axes::new(&roles.collect::<Vec<_>>()) {
+            Ok(axes) if is_open => self.axes(axes).choose_without_mask(field),
+            _ => self.choose_without_mask(field),
+        }
     }
 }
 
@@ -229,10 +248,7 @@ impl Plan {
             _ => return Ok(()),
         };
         with_element!(header.dtype, E => {
-            #[inline(never)]
-            fn check() -> fn(&Plan, &TileLayout) -> Result<(), Error> {
-                |plan, layout| plan.with_start::<E, ()>(layout, |_, _| Ok(()))
-            }
+            compiled_here!(check: fn(&Plan, &TileLayout) -> Result<(), Error> = |plan, layout| plan.with_start::<E, ()>(layout, |_, _| Ok(())));
             check()(self, &layout)
         })
     }

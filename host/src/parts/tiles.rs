@@ -55,7 +55,7 @@ pub(super) fn encode<T: Element>(
         held,
     };
     let lattice = Lattice::of_tiles(fine, fine, 1);
-    let member = Member::new(group, &coarse, &lattice)?;
+    let member = TileMember::new(group, &coarse, &lattice)?;
     let mut numbers = member.entries().into_iter();
     let mut stored = Vec::new();
     encode_all(
@@ -75,14 +75,14 @@ pub(super) fn encode<T: Element>(
 }
 
 /// A member of a group: the chunks that it encodes, and the values of their tiles.
-struct Member<'a, T> {
+struct TileMember<'a, T> {
     group: &'a dyn Group,
     coarse: &'a Coarse<'a, T>,
     own: Own,
     values: Values<'a, T>,
 }
 
-impl<'a, T: Element> Member<'a, T> {
+impl<'a, T: Element> TileMember<'a, T> {
     /// Fetches the values of the member's tiles, with those of the faces behind them that a prediction reads.
     fn new(
         group: &'a dyn Group,
@@ -117,7 +117,7 @@ impl<'a, T: Element> Member<'a, T> {
     }
 }
 
-impl<T: Element> Holder<T> for Member<'_, T> {
+impl<T: Element> Holder<T> for TileMember<'_, T> {
     fn values(&self) -> &dyn TileValues<T> {
         &self.values
     }
@@ -327,7 +327,7 @@ impl<T: Element> Coarse<'_, T> {
 
 /// A member's part of the coarse field, and the others.
 struct MemberCoarse<'a, T> {
-    member: &'a Member<'a, T>,
+    member: &'a TileMember<'a, T>,
     part: OwnCoarse<'a, T>,
 }
 
@@ -347,7 +347,7 @@ struct OwnCoarse<'a, T> {
 }
 
 impl<'a, T: Element> MemberCoarse<'a, T> {
-    fn new(member: &'a Member<'_, T>) -> Result<Self, Error> {
+    fn new(member: &'a TileMember<'_, T>) -> Result<Self, Error> {
         let group = member.group;
         let &Coarse {
             layout,
@@ -404,7 +404,7 @@ impl<T: Element> CoarseHolder<T> for MemberCoarse<'_, T> {
         Self: 's,
     {
         let Self { member, mut part } = *self;
-        let Member {
+        let TileMember {
             group, coarse, own, ..
         } = member;
         let fine = &coarse.layout.fine;

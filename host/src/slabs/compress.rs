@@ -33,12 +33,8 @@ pub(crate) fn compress<T: Element>(
     field: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    // A function for each type; see `cpu::compress`.
     let mut streams = with_element!(T::DTYPE, E => {
-        #[inline(never)]
-        fn compress() -> Compress {
-            compress_of::<E>
-        }
+        compiled_here!(compress: Compress = compress_of::<E>);
         compress()(machines, slabs, layout, bound, bytemuck::cast_slice(field))?
     });
     assemble(slabs, layout, bound, &mut streams, sink)

@@ -45,10 +45,7 @@ pub(crate) fn decompress<T: Element>(
 ) -> Result<(), Error> {
     let streams = split(slabs, stream)?;
     with_element!(T::DTYPE, E => {
-        #[inline(never)]
-        fn decompress() -> Decompress {
-            decompress_of::<E>
-        }
+        compiled_here!(decompress: Decompress = decompress_of::<E>);
         decompress()(machines, &streams, verify, target)
     })
 }

@@ -203,7 +203,8 @@ def compress_part(
     *,
     box: Box,
     shape: int | Sequence[int],
-    codec: str,
+    codec: str | None = None,
+    preset: str | None = None,
     abs: float | None = None,
     range: float | None = None,
     max: float | None = None,
@@ -216,7 +217,7 @@ def compress_part(
     `ferrosz.mpi` has the group of MPI.
 
     array
-        The part: an array as `compress` takes it, of float32 or float64.
+        The part: an array as `compress` takes it.
     group
         The members, as this one sees them.
     box
@@ -224,8 +225,9 @@ def compress_part(
         array. They may be any; the least is sent between members if they begin at multiples of the chunks' extents.
     shape
         The shape of the whole array.
-    codec, rank, axes
-        As those of `compress`; axes are not in another order. A preset would need samples of the whole array.
+    codec, preset, rank, axes
+        As those of `compress`. The members choose a preset's codec together, among those that need no mask to keep the
+        signs and zeros of the array: "small", unless a codec is given.
     abs, range, max
         The bound, also a relative one, is that of the whole array.
     device
@@ -256,7 +258,15 @@ def compress_part(
     True
     """
     compressor = Compressor(
-        codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None, device=device
+        codec=codec,
+        preset=preset,
+        abs=abs,
+        range=range,
+        max=max,
+        rank=rank,
+        axes=axes,
+        fill=None,
+        device=device,
     )
     return compressor.compress_part(array, group, box=box, shape=shape)
 

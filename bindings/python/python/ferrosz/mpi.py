@@ -34,7 +34,8 @@ def compress_part(
     *,
     box: Box,
     shape: int | Sequence[int],
-    codec: str,
+    codec: str | None = None,
+    preset: str | None = None,
     abs: float | None = None,
     range: float | None = None,
     max: float | None = None,
@@ -46,7 +47,7 @@ def compress_part(
     """Compresses the part of an array that this rank has. All ranks of the communicator call it, and together they write one
     file, with the bytes of `ferrosz.compress(..., fill=None)` of the whole array.
 
-    array, box, shape, codec, abs, range, max, rank, axes, device
+    array, box, shape, codec, preset, abs, range, max, rank, axes, device
         As those of `ferrosz.compress_part`.
     comm
         A communicator of mpi4py.
@@ -71,7 +72,15 @@ def compress_part(
     """
     # Arguments that all ranks have wrong are an error of all before they meet.
     compressor = Compressor(
-        codec=codec, abs=abs, range=range, max=max, rank=rank, axes=axes, fill=None, device=device
+        codec=codec,
+        preset=preset,
+        abs=abs,
+        range=range,
+        max=max,
+        rank=rank,
+        axes=axes,
+        fill=None,
+        device=device,
     )
     ranks = Ranks(comm, path, collective=collective)
     try:

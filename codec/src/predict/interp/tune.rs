@@ -66,7 +66,7 @@ pub enum TighteningChoice {
 
 /// The aims of users, without details of interpolation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Preset {
+pub enum Preference {
     /// The fewest bytes for the bound.
     #[default]
     Ratio,
@@ -91,26 +91,26 @@ pub const TIGHTENINGS: [Tightening; 11] = [
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self::preset(Preset::default())
+        Self::preferring(Preference::default())
     }
 }
 
 impl Tuning {
-    /// The tuning of a preset.
-    pub const fn preset(preset: Preset) -> Self {
+    /// The tuning of a preference.
+    pub const fn preferring(preference: Preference) -> Self {
         Self {
             geometry: Geometry::Wide,
             flags: FlagChoice::PerLevel,
-            tightening: match preset {
-                Preset::Ratio => TighteningChoice::Cheapest(3),
-                Preset::Quality => TighteningChoice::OfBound,
+            tightening: match preference {
+                Preference::Ratio => TighteningChoice::Cheapest(3),
+                Preference::Quality => TighteningChoice::OfBound,
             },
         }
     }
 
     /// The tuning of streams with this geometry.
     pub const fn of_stream(geometry: Geometry) -> Self {
-        let ratio = Self::preset(Preset::Ratio);
+        let ratio = Self::preferring(Preference::Ratio);
         Self { geometry, ..ratio }
     }
 

@@ -18,18 +18,41 @@ const TASK: usize = 1 << 16;
 /// Words of the set of the values of 16 bits that a field has.
 const SEEN: usize = (1 << 16) / 64;
 
-/// The conversion for a field within a bound, whose decoded values may have to come back when they are compressed again.
-/// Values with `missing` bits do not count.
-pub(crate) fn plan<V: Value>(
-    bound: Bound,
-    is_rewritable: bool,
-    missing: &[u64],
-    values: &[V],
-) -> Plan<V::Coded> {
-    let present = match V::TYPE.bytes() {
+/// The values of a field from which its conversion follows. Values with `missing` bits do not count.
+pub(crate) fn present<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
+    match V::TYPE.bytes() {
         2 => different(missing, values),
-        _ => ends(missing, values),
-    };
+        _ => ends_of(&extremes(missing, values)),
+    }
+}
+
+/// As [`present`], for a field whose parts have values in several places: `all` replaces each number by the largest of all
+/// of them.
+///
+/// # Errors
+///
+/// Those of `all`.
+pub(crate) fn present_in_parts<V: Value>(
+    values: &[V],
+    all: impl FnOnce(&mut [u64]) -> Result<(), Error>,
+) -> Result<Vec<V>, Error> {
+    if V::TYPE.bytes() != 2 {
+        let mut cells = extremes(&[], values).to_cells();
+        all(&mut cells)?;
+        return Ok(ends_of(&Extremes::from_cells(cells)));
+    }
+    let mut is_seen = vec![0; 64 * SEEN];
+    for value in different(&[], values) {
+        is_seen[value.to_value_bits() as usize] = 1;
+    }
+    all(&mut is_seen)?;
+    let seen = (0..).zip(is_seen).filter(|(_, is_seen)| *is_seen > 0);
+    Ok(seen.map(|(bits, _)| V::from_value_bits(bits)).collect())
+}
+
+/// The conversion within a bound for a field with the values that are [`present`], and whose decoded values may have to come
+/// back when they are compressed again.
+pub(crate) fn plan<V: Value>(bound: Bound, is_rewritable: bool, present: Vec<V>) -> Plan<V::Coded> {
     match is_rewritable {
         true => Plan::rewritable(bound, present.into_iter()),
         false => Plan::new(bound, present.into_iter()),
@@ -56,8 +79,8 @@ fn different<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
 }
 
 /// The smallest and the largest value of a field of integers.
-fn ends<V: Value>(missing: &[u64], values: &[V]) -> Vec<V> {
-    let ends = extremes(missing, values).values();
+fn ends_of<V: Value>(extremes: &Extremes<V::Coded>) -> Vec<V> {
+    let ends = extremes.values();
     let ends = ends.map(|(min, max)| [min, max]);
     let ends = ends.into_iter().flatten();
     ends.filter_map(|end| V::from_number(end.to_f64()))

@@ -116,7 +116,7 @@ impl<T: Element> Begun<'_, T> {
 }
 
 /// The value of an anchor of a tile, at a position of the coarse field.
-pub(crate) type Anchor<'a, T> = &'a (dyn Fn(u64, [u64; 3]) -> T + Sync);
+pub(crate) type AnchorOf<'a, T> = &'a (dyn Fn(u64, [u64; 3]) -> T + Sync);
 
 impl<'a, T: Element> Field<'a, T> {
     pub(crate) fn new(
@@ -213,7 +213,7 @@ impl<'a, T: Element> Field<'a, T> {
     pub(crate) fn put_chunks(
         &self,
         prologue: &Prologue<T>,
-        anchor: Anchor<'_, T>,
+        anchor: AnchorOf<'_, T>,
         counted: &Kept,
         numbers: Numbers<'_>,
         progress: Progress<'_>,
@@ -232,7 +232,7 @@ impl<'a, T: Element> Field<'a, T> {
     fn with_tiles<R>(
         &self,
         prologue: &Prologue<T>,
-        anchor: Anchor<'_, T>,
+        anchor: AnchorOf<'_, T>,
         work: impl FnOnce(&Tiles<'_, T>) -> R,
     ) -> R {
         let &Self {

@@ -32,7 +32,7 @@ use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled
 use crate::cpu::tiles::holder::Alone;
 use crate::error::Error;
 use crate::parallel;
-use crate::sampled_field::{AnchorClasses, Holes, TuningOnTiles, Way};
+use crate::sampled_field::{AnchorClasses, Holes, PredictBy, TuningOnTiles};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
@@ -207,7 +207,8 @@ impl<T: Element> TileSample<T> {
             .map(|layout| self.predicted.remove(&untuned(layout)))
             .collect();
         let of_layout = |(layout, known): (&TileLayout, Option<Predicted<T>>)| {
-            let is_known = |way: &Way<T>| known.is_some() && matches!(way, Way::Given(_));
+            let is_known =
+                |way: &PredictBy<T>| known.is_some() && matches!(way, PredictBy::Given(_));
             let ways = self.ways(layout, quantizer).into_iter();
             let (of_known, ways): (Vec<_>, Vec<_>) = ways.partition(is_known);
             let predict = |way| self.predict(layout, quantizer, way);
@@ -257,16 +258,16 @@ impl<T: Element> TileSample<T> {
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
     /// fit are as long as stencils without one, which are predicted anyway.
-    fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<Way<T>> {
+    fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<PredictBy<T>> {
         let Some(tuning) = layout.codec.predictor.tuning() else {
-            return vec![Way::Lorenzo];
+            return vec![PredictBy::Lorenzo];
         };
         let start = Search::new(tuning, layout.shape(), 0, 0).start(0.0);
-        let start = Way::Given(Resolved::new(start, quantizer.error()));
+        let start = PredictBy::Given(Resolved::new(start, quantizer.error()));
         if self.tuning.is_empty() {
             return vec![start];
         }
-        let tuned = Way::Tuned(self.tuning_of(tuning, &layout.fine));
+        let tuned = PredictBy::Tuned(self.tuning_of(tuning, &layout.fine));
         match tuning.fitted() {
             FittedKind::Stencils => vec![tuned, start],
             FittedKind::Slices | FittedKind::None => vec![tuned],
@@ -291,12 +292,17 @@ impl<T: Element> TileSample<T> {
         }
     }
 
-    fn predict(&self, layout: &TileLayout, quantizer: &Quantizer<T>, way: Way<T>) -> Predicted<T> {
+    fn predict(
+        &self,
+        layout: &TileLayout,
+        quantizer: &Quantizer<T>,
+        way: PredictBy<T>,
+    ) -> Predicted<T> {
         let sample = &self.tiles;
         let tuned = match way {
-            Way::Lorenzo => None,
-            Way::Given(resolved) => Some((resolved, None)),
-            Way::Tuned(tuning) => {
+            PredictBy::Lorenzo => None,
+            PredictBy::Given(resolved) => Some((resolved, None)),
+            PredictBy::Tuned(tuning) => {
                 let tuned = self.tune_on(&tuning, &layout.fine, quantizer.error());
                 let resolved = Resolved::new(tuned.parameters, quantizer.error());
                 Some((resolved, tuned.coefficients))

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cpu::tiles::{bits_on_cpu, measures_on_cpu};
 use crate::gpu::executor::emulator;
-use crate::sampled_field::{TuningOnTiles, Way, can_be_sized};
+use crate::sampled_field::{PredictBy, TuningOnTiles, can_be_sized};
 use ferrosz_codec::bound::{Bound, Extremes};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
@@ -144,9 +144,9 @@ impl<T: Element> Case<T> {
         }
     }
 
-    fn ways(&self, layout: &TileLayout) -> Vec<(TileLayout, Way<T>)> {
+    fn ways(&self, layout: &TileLayout) -> Vec<(TileLayout, PredictBy<T>)> {
         let Some(tuning) = layout.codec.predictor.tuning() else {
-            return vec![(*layout, Way::Lorenzo)];
+            return vec![(*layout, PredictBy::Lorenzo)];
         };
         let all = self.tiles.tiles();
         let fitted: Vec<u64> = (0..all).step_by(2).collect();
@@ -158,7 +158,10 @@ impl<T: Element> Case<T> {
             fitted,
             scored,
         };
-        vec![(*layout, Way::Given(start)), (*layout, Way::Tuned(tuning))]
+        vec![
+            (*layout, PredictBy::Given(start)),
+            (*layout, PredictBy::Tuned(tuning)),
+        ]
     }
 
     /// Samples at once, and then the first alone in the same memory, which has other contents then.

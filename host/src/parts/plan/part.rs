@@ -80,12 +80,8 @@ impl Plan {
                 records.push(chunk);
                 sink.append(bytes)
             };
-            // A function for each type; see `cpu::compress`.
             with_element!(V::Coded::DTYPE, E => {
-                #[inline(never)]
-                fn encode_of() -> Encode<E> {
-                    encode::<E>
-                }
+                compiled_here!(encode_of: Encode<E> = encode::<E>);
                 encode_of()(self, part, bytemuck::cast_slice(values), progress, put)
             })?;
         }

@@ -5,7 +5,9 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::sampler::Sampler;
 use crate::cpu::tiles::estimate::weigh::Clusters;
 use crate::cpu::tiles::estimate::{TileSample, fill_holes};
-use crate::sampled_field::{Holes, Leavings, SampleMeasures, SampleToMeasure, TilesToWeigh, Way};
+use crate::sampled_field::{
+    Holes, Leavings, PredictBy, SampleMeasures, SampleToMeasure, TilesToWeigh,
+};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::BlockCodec;
@@ -100,7 +102,7 @@ pub(crate) fn measures_on_cpu<T: Element>(
         holes: wanted.holes,
         predicted: HashMap::new(),
     };
-    let of_prediction = |(layout, way): &(TileLayout, Way<T>)| {
+    let of_prediction = |(layout, way): &(TileLayout, PredictBy<T>)| {
         let predicted = sample.predict(layout, quantizer, way.clone());
         Leavings {
             planes: predicted.bytes_of_tiles(layout, &sample.tiles),

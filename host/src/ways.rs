@@ -1,0 +1,158 @@
+//! The ways to compress a field, and the settings that some of them cannot have: one table, by which calls refuse.
+
+use std::fmt;
+
+/// A way to compress that cannot have all settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Way {
+    /// By members of a group: [`Compressor::compress_part`](crate::Compressor::compress_part).
+    Members,
+    /// In parts of a plan: [`Compressor::plan`](crate::Compressor::plan).
+    Plan,
+    /// In the memory of several GPUs: `cuda::Slabs`.
+    Slabs,
+    /// In windows that are copied from device memory: `cuda::Transfer`.
+    Transfer,
+    /// Many arrays in device memory: `Gpu::compress_batch`.
+    Batch,
+}
+
+/// A setting of a [`Compressor`](crate::Compressor), or of the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// Fill values, and zeros and signs that only a mask keeps.
+    Mask,
+    /// A bound relative to each value.
+    Pwrel,
+    /// A preset, whose codec is not chosen yet.
+    Preset,
+    /// Another order of axes.
+    Axes,
+    /// Values of 16 bits, and integers.
+    Converted,
+    /// Extents.
+    Extents,
+    /// A codec of tiles.
+    Tiles,
+}
+
+const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
+const LOGARITHMS: &str = "signs and zeros of logarithms are in a mask";
+const AS_IT_IS: &str = "its parts are compressed from the field as it is";
+const CHOOSE: &str = "nobody has all of the field to choose for; choose first";
+const LINES: &str = "each of its arrays is a line, and all are compressed by one kernel";
+
+/// All that is refused, and why.
+const REFUSALS: [(Way, &[Setting], &str); 15] = [
+    (Way::Members, &[Setting::Mask], FILLED),
+    (Way::Members, &[Setting::Pwrel], LOGARITHMS),
+    (Way::Plan, &[Setting::Mask], FILLED),
+    (Way::Plan, &[Setting::Pwrel], LOGARITHMS),
+    (Way::Plan, &[Setting::Axes, Setting::Converted], AS_IT_IS),
+    (Way::Slabs, &[Setting::Mask], FILLED),
+    (Way::Slabs, &[Setting::Pwrel], LOGARITHMS),
+    (Way::Slabs, &[Setting::Axes, Setting::Converted], AS_IT_IS),
+    (Way::Slabs, &[Setting::Preset], CHOOSE),
+    (
+        Way::Transfer,
+        &[Setting::Preset],
+        "its memory is for the streams of one codec; choose first",
+    ),
+    (Way::Batch, &[Setting::Mask], "its kernel makes no masks"),
+    (Way::Batch, &[Setting::Pwrel], LOGARITHMS),
+    (
+        Way::Batch,
+        &[Setting::Preset],
+        "one kernel is for one codec; choose first",
+    ),
+    (Way::Batch, &[Setting::Axes, Setting::Extents], LINES),
+    (
+        Way::Batch,
+        &[Setting::Tiles, Setting::Converted],
+        "its kernel codes blocks of f32 and f64; compress each array alone",
+    ),
+];
+
+/// Why a way cannot have a setting; none if it can.
+///
+/// ```
+/// use ferrosz_host::ways::{Setting, Way, refusal};
+///
+/// assert_eq!(refusal(Way::Members, Setting::Axes), None);
+/// assert!(refusal(Way::Members, Setting::Mask).is_some());
+/// ```
+pub fn refusal(way: Way, setting: Setting) -> Option<&'static str> {
+    let found = REFUSALS
+        .iter()
+        .find(|(of, settings, _)| *of == way && settings.contains(&setting));
+    found.map(|(_, _, reason)| *reason)
+}
+
+impl Way {
+    /// All ways that refuse a setting.
+    pub const ALL: [Self; 5] = [
+        Self::Members,
+        Self::Plan,
+        Self::Slabs,
+        Self::Transfer,
+        Self::Batch,
+    ];
+}
+
+impl Setting {
+    /// All settings that a way refuses. Of several the first one is named.
+    pub const ALL: [Self; 7] = [
+        Self::Pwrel,
+        Self::Mask,
+        Self::Preset,
+        Self::Axes,
+        Self::Converted,
+        Self::Extents,
+        Self::Tiles,
+    ];
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Members => "a field that members of a group compress",
+            Self::Plan => "a field in parts of a plan",
+            Self::Slabs => "a field in the memory of several GPUs",
+            Self::Transfer => "a transfer from device memory",
+            Self::Batch => "a batch in device memory",
+        })
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mask => "fill values, or zeros and signs that only a mask keeps",
+            Self::Pwrel => "a bound relative to each value",
+            Self::Preset => "a preset whose codec is not chosen",
+            Self::Axes => "another order of axes",
+            Self::Converted => "values of 16 bits or integers",
+            Self::Extents => "extents",
+            Self::Tiles => "a codec of tiles",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_refused_once() {
+        for way in Way::ALL {
+            for setting in Setting::ALL {
+                let rows = REFUSALS
+                    .iter()
+                    .filter(|(of, settings, _)| *of == way && settings.contains(&setting));
+                assert!(rows.count() <= 1, "{way}, {setting}");
+            }
+        }
+    }
+}

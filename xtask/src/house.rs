@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 90_050;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 27_880)];
+const MOST_LINES: usize = 90_750;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 28_500)];
 
 /// The most lines of a function outside tests.
-const LONGEST_FUNCTION: usize = 125;
+const LONGEST_FUNCTION: usize = 100;
 
 /// The most files of a crate that import each other with `use`.
 const LARGEST_CIRCLE: usize = 9;

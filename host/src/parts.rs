@@ -62,8 +62,8 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::BoxOutside`], [`Error::PartMismatch`] and [`Error::BadParts`] if the boxes are not the field;
-    /// [`Error::Refused`] with settings that members [cannot have](crate::ways); [`Error::NoDevice`] and [`Error::OldGpu`]; [`Error::Group`] and [`Error::Io`] from the group. An error of one
-    /// member is an error of all.
+    /// [`Error::Refused`] with settings that members [cannot have](crate::ways); [`Error::NoDevice`] and
+    /// [`Error::OldGpu`]; [`Error::Group`] and [`Error::Io`] from the group. An error of one member is an error of all.
     pub fn compress_part<V: Value>(
         &self,
         group: &dyn Group,

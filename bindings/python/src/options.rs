@@ -239,7 +239,7 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
         (None, None) => Ok(Preset::default().into()),
         (Some(name), None) => {
             let preset = name.parse::<Preset>().map(Choice::from);
-            preset.map_err(|error| argument(py, format!("preset '{name}': {error}")))
+            preset.map_err(|error| argument(py, format!("preset: '{name}': {error}")))
         }
         (None, Some(name)) => Ok(codec_of(py, name)?.into()),
         (Some(_), Some(_)) => Err(argument(py, "give preset or codec, not both")),

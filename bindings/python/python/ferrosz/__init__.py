@@ -204,7 +204,7 @@ def compress_part(
     box: Box,
     shape: int | Sequence[int],
     codec: str | None = None,
-    preset: str | None = None,
+    preset: Preset | None = None,
     abs: float | None = None,
     range: float | None = None,
     max: float | None = None,

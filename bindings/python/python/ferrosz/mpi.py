@@ -14,7 +14,7 @@ from . import Compressor
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from ._types import Box
+    from ._types import Box, Preset
 
 __all__ = ["Ranks", "compress_part"]
 
@@ -35,7 +35,7 @@ def compress_part(
     box: Box,
     shape: int | Sequence[int],
     codec: str | None = None,
-    preset: str | None = None,
+    preset: Preset | None = None,
     abs: float | None = None,
     range: float | None = None,
     max: float | None = None,

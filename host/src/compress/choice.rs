@@ -79,6 +79,13 @@ impl Compressor {
 
     /// The predicted bytes of chunk table, payload and mask.
     fn predicted_bytes<V: Value>(&self, field: &[V]) -> Result<u128, Error> {
+        with_value!(V::TYPE, W => {
+            compiled_here!(predicted: fn(&Compressor, &[W]) -> Result<u128, Error> = Compressor::predicted_bytes_of);
+            predicted()(self, bytemuck::cast_slice(field))
+        })
+    }
+
+    fn predicted_bytes_of<V: Value>(&self, field: &[V]) -> Result<u128, Error> {
         let extents = self.extents_for(field.len() as u64)?;
         let open = Self {
             choice: self.preset().unwrap_or_default().into(),

@@ -42,9 +42,9 @@ impl Compressor {
     /// write together. All members call it with the same settings; [`Compressor::extents`] are those of the whole field.
     ///
     /// `own` is the box of the member, one range for each axis, which may be empty; `values` are its values in C order. The
-    /// boxes of all members make the field. The bound is that of the whole field, also a relative one, and so is what a preset
-    /// chooses, among the codecs that keep signs and zeros without a mask if the field asks for it, as
-    /// [`Compressor::choose_without_mask`] does.
+    /// boxes of all members make the field. The bound is that of the whole field, also a relative one. A preset chooses one
+    /// codec for the whole field, as [`Compressor::choose_without_mask`] does: if the field asks for its signs and zeros, among
+    /// the codecs that keep them without a mask.
     ///
     /// A chunk is encoded by the member that has its first element. What it does not have of it, other members send. This is
     /// least if boxes begin at multiples of the chunks' extents.

@@ -437,7 +437,7 @@ impl Compressor {
     fn has_setting<V: Value>(&self, setting: Setting) -> Result<bool, Error> {
         let is_as_is = V::TYPE.is_coded_as_is();
         Ok(match setting {
-            // What is kept of values that are converted follows from their conversion.
+            // Converted values may need no mask to keep zeros and signs: their conversion decides.
             Setting::Mask => {
                 let of_fills = !self.missing::<V>()?.is_empty();
                 of_fills || is_as_is && self.value_mapping(V::Coded::DTYPE)?.classes.count() > 0

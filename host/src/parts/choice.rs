@@ -68,7 +68,7 @@ pub(super) fn choose<T: Element>(
     chosen_of(&words, &request.extents).ok_or_else(bad_message)
 }
 
-/// What the first member tells the others before each of its questions, and at the end.
+/// The number that the first member gives to all: one before each of its questions, the other one at the end.
 const ASKED: u64 = 1;
 const CHOSEN: u64 = 0;
 
@@ -161,8 +161,8 @@ fn census_of_all<T: Element>(group: &dyn Group, values: &[T]) -> Result<Census, 
     })
 }
 
-/// What was chosen in a message: codec, rank, chunk length, zeros and signs that are kept, whether there are roles of axes,
-/// and these.
+/// A message with the choice: codec, rank, chunk length, whether zeros and signs are kept, whether there are roles of axes, and
+/// the roles.
 type ChosenWords = [u64; 6 + MAX_RANK];
 
 fn words_of(chosen: &Chosen) -> ChosenWords {

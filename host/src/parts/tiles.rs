@@ -1,7 +1,7 @@
 //! A member's chunks of tiles.
 //!
 //! The parameters and frequencies are of the whole field, and the coarse field is a field of its own, of which each member
-//! encodes some chunks. The members take the steps of `cpu/tiles/compress.rs` together; here is what they tell each other.
+//! encodes some chunks. The members take the steps of `cpu/tiles/compress.rs` together. This file has the messages between them.
 
 use crate::cpu::Version;
 use crate::cpu::predict::interp::TileStore;
@@ -101,7 +101,7 @@ impl<'a, T: Element> TileMember<'a, T> {
         })
     }
 
-    /// The numbers of the entries of what it encodes, in this order.
+    /// The numbers of the entries of the prologue and the chunks that it encodes, in the order in which it encodes them.
     fn entries(&self) -> Vec<u64> {
         let layout = self.coarse.layout;
         let has_coarse = layout.coarse.is_some();

@@ -83,9 +83,9 @@ fn refusal(error: &Error) -> Failure {
             setting: Setting::Mask,
             ..
         } => {
-            "; --fill none codes missing elements as values, and `ferrosz compress` takes all of them"
+            "; --fill none codes missing elements as values; `ferrosz compress` takes every setting"
         }
-        Error::Refused { .. } => "; `ferrosz compress` takes all of them",
+        Error::Refused { .. } => "; `ferrosz compress` takes every setting",
         _ => "",
     };
     Failure::failed(format_args!("{error}{advice}"))

@@ -357,11 +357,11 @@ fn excerpt(
             return Ok(None);
         }
         return stream
-            .rewrite(*header, &records, 0..header.chunks(), &[])
+            .rewrite(*header, &records, 0..header.chunks())
             .map(Some);
     }
     let numbers: BTreeSet<u64> = wanted.entries(&header.layout()).collect();
     let numbers = numbers.into_iter().collect::<Vec<u64>>();
     let numbers = numbers.iter().copied();
-    stream.rewrite(*header, &records, numbers, &[]).map(Some)
+    stream.rewrite(*header, &records, numbers).map(Some)
 }

@@ -375,7 +375,7 @@ fn with_records(stream: Vec<u8>, heading: &Heading) -> Result<Vec<u8>, Error> {
     let stream = read;
     let header = heading.header(stream.header);
     let records = [stream.records, &of_conversion].concat();
-    stream.rewrite(header, &records, 0..header.chunks(), &[])
+    stream.rewrite(header, &records, 0..header.chunks())
 }
 
 fn workload(codec: Codec, elements: u64, dtype: Dtype) -> Workload {

@@ -8,6 +8,7 @@ mod extremes;
 mod families;
 pub mod lanes;
 pub(crate) mod mapping;
+pub(crate) mod numbers;
 pub(crate) mod output;
 pub(crate) mod pool;
 pub mod predict;

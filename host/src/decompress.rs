@@ -315,7 +315,7 @@ impl Decompressor {
         };
         let whole = match header.update_bytes + header.record_bytes {
             0 => None,
-            _ => Some(stream.rewrite(*header, &[], 0..header.chunks(), &[])?),
+            _ => Some(stream.rewrite(*header, &[], 0..header.chunks())?),
         };
         let decode = |stream: &StreamRef<'_>| {
             slabs::decompress::decompress::<V::Coded>(

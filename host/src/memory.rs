@@ -48,23 +48,6 @@ pub fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     zeroed(count).ok_or_else(failed)
 }
 
-/// An empty vector with a capacity of this many bytes.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`].
-pub(crate) fn with_capacity(bytes: u64) -> Result<Vec<u8>, Error> {
-    let failed = Error::OutOfMemory { bytes };
-    let capacity = usize::try_from(bytes).map_err(|_| failed.clone())?;
-    let mut vector = Vec::new();
-    let room = vector.try_reserve_exact(capacity);
-    if room.is_err() || !leaves_headroom(capacity) {
-        return Err(failed);
-    }
-    ask_for_large_pages(&mut vector);
-    Ok(vector)
-}
-
 /// Reserves capacity for more bytes, in large pages if the system has some. Does nothing if there is not enough memory.
 pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) {
     if bytes.try_reserve(more).is_ok() {

@@ -24,6 +24,7 @@ use crate::compress::{Compressor, in_order};
 use crate::cpu::mapping::conversion;
 use crate::cpu::mapping::mask::Mask;
 use crate::cpu::{self, Version};
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::heading::Heading;
 use crate::ways::{Setting, Way};
@@ -195,8 +196,8 @@ fn encode<T: Element>(
     };
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let header = mask.header(heading.header(header));
-    let stored = match (gpu, layout.family()) {
-        _ if layout.extents.elements() == 0 => Vec::new(),
+    let own = match (gpu, layout.family()) {
+        _ if layout.extents.elements() == 0 => EncodedChunks::default(),
         (Some(gpu), _) => {
             let bound = Bound::abs(quantizer.error().to_f64())?;
             gpu.encode(group, &layout, bound, held)?
@@ -204,7 +205,7 @@ fn encode<T: Element>(
         (None, Family::Blocks(layout)) => blocks::encode(version, group, layout, &quantizer, held)?,
         (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, held)?,
     };
-    place::write(group, header, &mask.records, layout.entries(), stored)
+    place::write(group, header, &mask.records, layout.entries(), &own)
 }
 
 /// The quantiser of a bound on the field of all members.

@@ -1,10 +1,11 @@
 //! A stream in memory: header, records, chunk table, payload, and the updates behind them.
 
+use crate::cpu::writer::Writer;
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
-use crate::memory;
+use crate::table::Table;
 use ferrosz_codec::FormatError;
 use ferrosz_codec::container::checksum::checksum;
-use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::record;
@@ -172,8 +173,7 @@ impl<'a> StreamRef<'a> {
     }
 
     /// A stream without updates, with this header except for the length of its payload, and with these records. It has
-    /// the bytes of the chunks whose numbers `numbers` gives in ascending order, and of no other chunks of this stream.
-    /// `more` are chunks whose entries lie behind those of this stream. Checksums are not checked: the checksum of a
+    /// the bytes of the chunks with these numbers, and of no other chunks. Checksums are not checked: the checksum of a
     /// damaged chunk stays wrong.
     ///
     /// # Errors
@@ -183,46 +183,28 @@ impl<'a> StreamRef<'a> {
         &self,
         header: Header,
         records: &[u8],
-        numbers: impl Iterator<Item = u64> + Clone,
-        more: &[(Form, Vec<u8>)],
+        numbers: impl Iterator<Item = u64>,
     ) -> Result<Vec<u8>, Error> {
-        let mut payload_bytes = more.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        for number in numbers.clone() {
-            payload_bytes += self.chunk(number)?.bytes.len() as u64;
-        }
         let header = Header {
             record_bytes: records.len() as u64,
             record_sum: checksum(0, records),
-            payload_bytes,
+            payload_bytes: 0,
             update_bytes: 0,
             ..header
         };
-        let (identity, split) = (header.identity(), header.layout().split());
-        let [table, payload] = [header.table_start(), header.payload_start()];
-        let mut stream = memory::with_capacity(payload + payload_bytes)?;
-        stream.extend_from_slice(&header.to_bytes());
-        stream.extend_from_slice(records);
-        stream.resize(payload as usize, 0);
-        for number in numbers {
-            let StoredChunk { entry, seed, bytes } = self.chunk(number)?;
-            let sum = entry.checksum.wrapping_sub(seed);
-            let entry = Entry {
-                start: stream.len() as u64 - payload,
-                checksum: identity.seed(number, entry.form).wrapping_add(sum),
-                ..entry
-            };
-            let at = (table + number * ENTRY_BYTES as u64) as usize;
-            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
-            stream.extend_from_slice(bytes);
-        }
-        for (number, (form, bytes)) in (self.header.chunks()..).zip(more) {
-            let sum = checksum(identity.seed(number, form.id()), bytes);
-            let start = stream.len() as u64 - payload;
-            let entry = Entry::new(start, bytes.len() as u64, *form, sum);
-            let at = (table + number * ENTRY_BYTES as u64) as usize;
-            stream[at..at + ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
-            stream.extend_from_slice(bytes);
-        }
+        let of_this = Table::of(&self.header);
+        let chunks = numbers.map(|number| {
+            let StoredChunk { entry, bytes, .. } = self.chunk(number)?;
+            Ok(EncodedChunks {
+                listings: vec![of_this.listing(number, &entry, bytes.len() as u64)],
+                bytes,
+            })
+        });
+        let chunks: Vec<_> = chunks.collect::<Result<_, FormatError>>()?;
+        let mut stream = Vec::new();
+        let mut writer = Writer::new(header, records, &mut stream)?;
+        writer.append(&chunks)?;
+        writer.finish()?;
         Ok(stream)
     }
 }

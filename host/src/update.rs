@@ -12,6 +12,7 @@ use crate::nearby::is_close;
 use crate::part::{Part, Piece};
 use crate::scratch::Copies;
 use crate::stream::{StoredChunk, StreamRef};
+use crate::table::Table;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
@@ -176,10 +177,10 @@ fn changed_mask<T: Element>(
     let touched: BTreeSet<u64> = touched
         .flat_map(|region| decoder.chunks_of(region))
         .collect();
-    let identity = stream.header.identity();
+    let table = Table::of(&stream.header);
     let recode = |chunk| {
         let (number, form, bytes) = decoder.recode(chunk, &regions, &coded)?;
-        let sum = checksum(identity.seed(number, form.id()), &bytes);
+        let sum = table.sealed(number, form.id(), checksum(0, &bytes));
         Ok((number, form, sum, bytes))
     };
     touched.into_iter().map(recode).collect()
@@ -316,15 +317,15 @@ fn encode_alone<T: Element>(
     let quantizer = decoder.quantizer.with_holes(mapping.has_holes());
     let is_present = |element: &&T| !quantizer.is_hole(**element);
     let mut present = elements.iter().filter(is_present);
-    let (form, bytes) = match present.any(|element| is_tight(*element)) {
-        true => (Form::Raw, put_raw(source.field, image)),
-        false => {
-            let (form, bytes, _) = (decoder.version).encode(*codec, &quantizer, source, image);
-            (form, bytes)
+    let (form, bytes, sum) = match present.any(|element| is_tight(*element)) {
+        true => {
+            let bytes = put_raw(source.field, image);
+            (Form::Raw, bytes, checksum(0, &image[..bytes]))
         }
+        false => (decoder.version).encode(*codec, &quantizer, source, image),
     };
-    let seed = decoder.stream.header.identity().seed(number, form.id());
-    Ok((form, bytes, checksum(seed, &image[..bytes])))
+    let table = Table::of(&decoder.stream.header);
+    Ok((form, bytes, table.sealed(number, form.id(), sum)))
 }
 
 /// Writes a chunk in its raw form; returns its bytes.
@@ -358,5 +359,5 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
             return Err(FormatError::ChunkChecksum { chunk: number }.into());
         }
     }
-    stream.rewrite(header, stream.records, 0..header.chunks(), &[])
+    stream.rewrite(header, stream.records, 0..header.chunks())
 }

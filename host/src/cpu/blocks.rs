@@ -3,5 +3,4 @@
 pub(crate) mod compress;
 mod decompress;
 
-pub(crate) use compress::compress;
 pub(crate) use decompress::ChunkDecoder;

@@ -1,9 +1,14 @@
 //! Whole calls on the CPU, by the family of the codec.
 
+use crate::cpu::blocks::compress::WholeValues;
 use crate::cpu::mapping::coded::{coded_values, decode_values, fill_field};
 use crate::cpu::mapping::mask::{Mask, MaskDecoder};
+use crate::cpu::numbers::Numbers;
 use crate::cpu::sink::Sink;
+use crate::cpu::tiles::holder::Alone;
+use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version, blocks, tiles};
+use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
 use crate::heading::Heading;
 use crate::parallel;
@@ -76,7 +81,7 @@ fn compress_of<T: Element>(
     values: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let mut mask = Mask::encode(&layout, &mapping.classes, values);
+    let mut mask = Mask::encode(&layout, &mapping.classes, values)?;
     mask.records.extend(heading.records());
     let mut coded = coded_values(copies, mapping, values)?;
     let quantizer = resolve(version, bound, coded.as_deref().unwrap_or(values));
@@ -87,13 +92,34 @@ fn compress_of<T: Element>(
     let values = coded.as_deref().unwrap_or(values);
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let header = mask.header(heading.header(header));
+    let mut writer = Writer::new(header, &mask.records, sink)?;
+    let put = &mut |wave: &[EncodedChunks], waves| writer.put(wave, waves);
+    encode(version, layout, &quantizer, values, progress, put)?;
+    writer.append(&[mask.chunks])?;
+    writer.finish()
+}
+
+/// Encodes the prologue and all chunks of a coded field.
+fn encode<T: Element>(
+    version: Version,
+    layout: Layout,
+    quantizer: &Quantizer<T>,
+    field: &[T],
+    progress: Progress<'_>,
+    put: Put<'_>,
+) -> Result<(), Error> {
     match layout.family() {
-        Family::Blocks(blocks) => blocks::compress(
-            version, blocks, header, &mask, &quantizer, values, sink, progress,
-        ),
-        Family::Tiles(tiles) => tiles::compress(
-            version, &tiles, header, &mask, &quantizer, values, sink, progress,
-        ),
+        _ if field.is_empty() => Ok(()),
+        Family::Blocks(layout) => {
+            let grid = layout.grid;
+            let (values, chunks) = (WholeValues { grid, field }, 0..grid.chunk_count());
+            let chunks = Numbers::Range(chunks);
+            blocks::compress::encode(version, layout, quantizer, &values, chunks, progress, put)
+        }
+        Family::Tiles(layout) => {
+            let holder = Alone::new(&layout, field);
+            tiles::compress::encode_all(version, &layout, quantizer, &holder, progress, put)
+        }
     }
 }
 

@@ -13,7 +13,6 @@ mod rows;
 mod salvage;
 mod strided;
 
-pub(crate) use compress::compress;
 pub(crate) use decompress::{Reader, entries};
 #[cfg(all(test, feature = "cuda", feature = "emulator"))]
 pub(crate) use estimate::reference::{bits_on_cpu, measures_on_cpu};

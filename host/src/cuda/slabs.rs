@@ -260,14 +260,14 @@ impl Slabs {
             member.run(|executor| executor.download(view, 0, &mut bytes))?;
             Ok(bytes)
         });
-        let mut streams = streams.collect::<Result<Vec<Vec<u8>>, Error>>()?;
+        let streams = streams.collect::<Result<Vec<Vec<u8>>, Error>>()?;
         let slabs: Vec<Slab> = self
             .members
             .iter()
             .map(|member| member.slab.clone())
             .collect();
         let mut stream = Vec::new();
-        assemble(&slabs, &self.layout, self.bound, &mut streams, &mut stream)?;
+        assemble(&slabs, &self.layout, self.bound, &streams, &mut stream)?;
         Ok(stream)
     }
 

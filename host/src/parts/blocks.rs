@@ -1,17 +1,20 @@
 //! A member's chunks of blocks.
 
 use crate::cpu::Version;
-use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
+use crate::cpu::blocks::compress::{self, ChunkValues, Lent};
+use crate::cpu::code::fixed_length::Source;
+use crate::cpu::numbers::Numbers;
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, Window, fetch};
-use crate::parts::group::Group;
-use crate::parts::place::Stored;
+use crate::parts::group::{Group, agree};
 use crate::parts::units::units_of;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::BlockLayout;
 use ferrosz_codec::quantize::field::Quantizer;
+use std::collections::BTreeMap;
 
 /// Encodes the chunks whose first element this member has.
 ///
@@ -21,61 +24,75 @@ use ferrosz_codec::quantize::field::Quantizer;
 pub(super) fn encode<T: Element>(
     version: Version,
     group: &dyn Group,
-    BlockLayout { codec, grid }: BlockLayout,
+    layout: BlockLayout,
     quantizer: &Quantizer<T>,
     held: &Held<'_, T>,
-) -> Result<Vec<Stored>, Error> {
+) -> Result<EncodedChunks, Error> {
+    let grid = layout.grid;
     let lattice = Lattice {
-        element: Box::new(|at| grid.flat(at)),
+        element: Box::new(move |at| grid.flat(at)),
         spacing: 1,
     };
-    // 1. The chunks of this member, and the values that it does not have.
     let numbers = owned(&grid, held);
-    let chunks = parallel::map(numbers.into_iter(), |number| {
-        let window = window(&grid.chunk(number));
-        (number, window, held.has(&lattice, &window))
-    });
-    let of_others = chunks.iter().filter(|(_, _, is_own)| !is_own);
-    let windows: Vec<Window> = of_others.map(|(_, window, _)| *window).collect();
-    let mut fetched = fetch(group, held, &lattice, &windows)?.into_iter();
-    // 2. Each chunk is encoded as a field of its own with the same blocks.
-    let sources: Vec<_> = (chunks.iter())
-        .map(|(number, window, is_own)| {
-            let values = if *is_own { None } else { fetched.next() };
-            (*number, window, values)
+    let values = MemberValues::fetch(group, grid, held, lattice, &numbers)?;
+    let mut own = EncodedChunks::default();
+    let put = &mut |wave: &[EncodedChunks], _| own.append(wave);
+    let numbers = Numbers::List(&numbers);
+    let encoded = compress::encode(version, layout, quantizer, &values, numbers, &|_| {}, put);
+    agree(group, encoded.map(|()| own))
+}
+
+/// The values of a member's chunks.
+struct MemberValues<'a, T> {
+    grid: Grid,
+    held: &'a Held<'a, T>,
+    lattice: Lattice<'a>,
+    /// The chunks of which other members have some values.
+    fetched: BTreeMap<u64, Vec<T>>,
+}
+
+impl<'a, T: Element> MemberValues<'a, T> {
+    /// Fetches the values of these chunks that the member does not have.
+    fn fetch(
+        group: &dyn Group,
+        grid: Grid,
+        held: &'a Held<'a, T>,
+        lattice: Lattice<'a>,
+        numbers: &[u64],
+    ) -> Result<Self, Error> {
+        let of_others = parallel::map(numbers.iter(), |number| {
+            let window = window(&grid.chunk(*number));
+            (!held.has(&lattice, &window)).then_some((*number, window))
+        });
+        let (numbers, windows): (Vec<u64>, Vec<Window>) = of_others.into_iter().flatten().unzip();
+        let values = fetch(group, held, &lattice, &windows)?;
+        Ok(Self {
+            grid,
+            held,
+            lattice,
+            fetched: numbers.into_iter().zip(values).collect(),
         })
-        .collect();
-    let scratch = || (Vec::new(), vec![0; IMAGE_BYTES]);
-    let encode = |(own, image): &mut (Vec<T>, Vec<u8>), (number, window, values)| {
-        let values: &Option<Vec<T>> = values;
-        let values = match values {
+    }
+}
+
+impl<T: Element> ChunkValues<T> for MemberValues<'_, T> {
+    fn source<'a>(&'a self, chunk: u64, lent: &'a mut Lent<T>) -> Source<'a, T> {
+        let place = self.grid.chunk(chunk);
+        lent.grid = Grid::alone(&self.grid, &place);
+        let field = match self.fetched.get(&chunk) {
             Some(values) => values,
             None => {
-                own.clear();
-                held.append(&lattice, window, own);
-                own
+                lent.values.clear();
+                (self.held).append(&self.lattice, &window(&place), &mut lent.values);
+                &lent.values
             }
         };
-        let source = Source {
-            field: values,
-            grid: &Grid::alone(&grid, &grid.chunk(number)),
+        Source {
+            field,
+            grid: &lent.grid,
             chunk: 0,
-        };
-        let (form, length, sum) = version.encode(codec, quantizer, source, image);
-        Stored {
-            number,
-            form: form.id(),
-            listed: length as u64,
-            sum,
-            bytes: image[..length].to_vec(),
         }
-    };
-    let stored = parallel::map_with(
-        sources.iter(),
-        scratch,
-        |scratch, (number, window, values)| encode(scratch, (*number, *window, values)),
-    );
-    Ok(stored)
+    }
 }
 
 /// The numbers of the chunks whose first element a member has, in ascending order.

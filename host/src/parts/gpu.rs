@@ -8,19 +8,17 @@ mod tests;
 
 use crate::backend::{Call, Gpu};
 use crate::device::Device;
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::memory;
 use crate::parts::fetch::{Held, Lattice, Window, fetch};
 use crate::parts::group::{Group, Message, Piece, agree};
-use crate::parts::place::Stored;
 use crate::slabs::compress::compress_slab;
 use crate::slabs::machines::Machines;
 use crate::slabs::{Slab, divide};
 use crate::stream_layout::StreamLayout;
-use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::{Bound, Element};
 use std::ops::Range;
 
@@ -62,7 +60,7 @@ impl Member {
         layout: &Layout,
         bound: Bound,
         held: &Held<'_, T>,
-    ) -> Result<Vec<Stored>, Error> {
+    ) -> Result<EncodedChunks, Error> {
         let slab = &self.slabs[group.rank()];
         // 1. The values of the slab, and those behind it that its prediction reads. In the dimensions of a line no box is one.
         let held = &Held { own: None, ..*held };
@@ -83,12 +81,8 @@ impl Member {
                 values: [kept, &fetched],
             })
         })?;
-        // 3. Its chunks. Those that all slabs have are the first member's.
-        let skipped = match group.rank() {
-            0 => 0,
-            _ => slab.shared,
-        };
-        agree(group, chunks(slab, &layout.layout, skipped, &stream))
+        // 3. Its chunks.
+        agree(group, own_chunks(slab, group.rank() == 0, stream))
     }
 
     /// The values that the member's machine reads from element `first` on, sent in rounds of so many bytes.
@@ -184,37 +178,16 @@ impl<T: Element> Call for CompressSlab<'_, T> {
     }
 }
 
-/// The chunks of the slab's stream, without the first ones.
-///
-/// # Errors
-///
-/// [`Error::Format`] if it is none.
-fn chunks(slab: &Slab, layout: &Layout, skipped: u64, stream: &[u8]) -> Result<Vec<Stored>, Error> {
-    let header = Header::read(stream)?;
-    let (identity, split) = (header.identity(), layout.split());
-    let (table, payload) = stream
-        .split_at_checked(slab.payload_start())
-        .unwrap_or_default();
-    let table = table.get(HEADER_BYTES..).unwrap_or_default();
-    let entries = table.as_chunks().0.iter();
-    let entries: Vec<Entry> = entries
-        .map(|bytes| Entry::from_bytes(bytes, split))
-        .collect();
-    // Chunks follow each other in the order of their entries.
-    let ends = entries.iter().skip(1).map(|entry| entry.start);
-    let ends = ends.chain([header.payload_bytes]);
-    let chunk = |(number, (entry, end)): (u64, (&Entry, u64))| {
-        let bytes = payload.get(entry.start as usize..end as usize);
-        Stored {
-            number: slab.chunks.start - slab.shared + number,
-            form: entry.form,
-            listed: entry.bytes,
-            sum: (entry.checksum).wrapping_sub(identity.seed(number, entry.form)),
-            bytes: bytes.unwrap_or_default().to_vec(),
-        }
-    };
-    let chunks = (0..).zip(entries.iter().zip(ends)).skip(skipped as usize);
-    Ok(chunks.map(chunk).collect())
+/// The chunks of the slab's stream that become chunks of the field's.
+fn own_chunks(slab: &Slab, is_first: bool, mut stream: Vec<u8>) -> Result<EncodedChunks, Error> {
+    let EncodedChunks { listings, bytes } = slab.chunks_of(&stream, is_first)?;
+    let start = stream.len() - bytes.len();
+    // They are the end of the stream.
+    stream.drain(..start);
+    Ok(EncodedChunks {
+        listings,
+        bytes: stream,
+    })
 }
 
 /// The result of work that calls the group as often as it does if it succeeds. If it fails on one member, it fails on all, and

@@ -4,53 +4,22 @@
 //! of the chunk table: it learns the lengths of the chunks of its slab from those who have them, and tells them the
 //! starts. A member needs memory for its own chunks and its slab only.
 
-use crate::cpu::tiles::chunks::Image;
+use crate::encoded::{EncodedChunks, Listing};
 use crate::error::Error;
 use crate::memory;
 use crate::parts::fetch::{bad_message, exchange};
 use crate::parts::group::{Group, Piece, agree};
+use crate::table::Table;
 use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::table::ENTRY_BYTES;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A chunk of a stream, or its prologue.
-pub(super) struct Stored {
-    /// The number of its entry.
-    pub(super) number: u64,
-    /// The number of its form.
-    pub(super) form: u32,
-    /// The length that its entry has.
-    pub(super) listed: u64,
-    /// The checksum without a seed.
-    pub(super) sum: u64,
-    pub(super) bytes: Vec<u8>,
-}
+/// Numbers of a message about a chunk: those of its listing.
+const FIELDS: usize = 4;
 
-/// The number of the entry of a prologue, whose contents have its length.
-pub(super) const PROLOGUE: u64 = 0;
-
-impl Stored {
-    /// An image as the chunk, or the prologue, of an entry of a stream of tiles.
-    pub(super) fn of_image(number: u64, Image { form, bytes, sum }: &Image) -> Self {
-        Self {
-            number,
-            form: form.id(),
-            listed: match number {
-                PROLOGUE => 0,
-                _ => bytes.len() as u64,
-            },
-            sum: *sum,
-            bytes: bytes.clone(),
-        }
-    }
-}
-
-/// Numbers of a message about an entry: its number, the chunk's length, the length that the entry has, form and checksum.
-const FIELDS: usize = 5;
-
-/// Writes a stream with this header, in which the payload's length is missing, and these records, of the chunks of all members. Each member
-/// has its own, in ascending order of their numbers. Returns the stream's length.
+/// Writes a stream with this header, in which the payload's length is missing, and these records, of the chunks of all
+/// members. Each member has its own, in ascending order of their numbers. Returns the stream's length.
 ///
 /// The header is written last, when all other bytes are written: until then no reader takes the file for a stream.
 ///
@@ -62,7 +31,7 @@ pub(super) fn write(
     header: Header,
     records: &[u8],
     entries: u64,
-    own: Vec<Stored>,
+    own: &EncodedChunks,
 ) -> Result<u64, Error> {
     let slabs = Slabs {
         entries,
@@ -70,16 +39,9 @@ pub(super) fn write(
     };
     // 1. The members of the table's slabs learn the lengths.
     let mut messages = BTreeMap::<usize, Vec<u8>>::new();
-    for chunk in &own {
-        let fields = [
-            chunk.number,
-            chunk.bytes.len() as u64,
-            chunk.listed,
-            u64::from(chunk.form),
-            chunk.sum,
-        ];
+    for chunk in &own.listings {
         let to = messages.entry(slabs.member(chunk.number)).or_default();
-        to.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+        to.extend(to_message(chunk));
     }
     let told = exchange(group, messages)?;
     let slab = slabs.of(group.rank());
@@ -104,20 +66,19 @@ pub(super) fn write(
     // 3. The entries of the slab, and messages with the starts.
     let table = agree(group, table(&header, &slab, &starts, &told))?;
     let replies = told.iter().map(|(rank, message)| {
-        let numbers = messages_of(message).map(|[number, ..]| number);
-        let starts = numbers.map(|number| starts[(number - slab.start) as usize]);
+        let starts = listings(message).map(|chunk| starts[(chunk.number - slab.start) as usize]);
         (*rank, starts.flat_map(u64::to_le_bytes).collect())
     });
     let starts = exchange(group, replies.collect())?;
     // 4. The pieces: the slab of the table, and the own chunks.
-    let pieces = agree(group, pieces(&header, &slabs, own, &starts))?;
+    let pieces = agree(group, pieces(&header, &slabs, &own.listings, &starts))?;
     let mut all = vec![Piece {
         start: header.table_start() + slab.start * ENTRY_BYTES as u64,
         bytes: &table,
     }];
-    all.extend(pieces.iter().map(|(start, bytes)| Piece {
-        start: *start,
-        bytes,
+    all.extend(pieces.into_iter().map(|(start, range)| Piece {
+        start,
+        bytes: &own.bytes[range],
     }));
     all.retain(|piece| !piece.bytes.is_empty());
     agree(group, group.write(&all))?;
@@ -164,13 +125,24 @@ impl Slabs {
     }
 }
 
-/// The messages about entries.
-fn messages_of(bytes: &[u8]) -> impl Iterator<Item = [u64; FIELDS]> {
+/// The message about a chunk.
+fn to_message(chunk: &Listing) -> impl Iterator<Item = u8> + use<> {
+    let fields = [chunk.number, chunk.form.into(), chunk.bytes, chunk.sum];
+    fields.into_iter().flat_map(u64::to_le_bytes)
+}
+
+/// The chunks of messages.
+fn listings(bytes: &[u8]) -> impl Iterator<Item = Listing> {
     let (messages, _) = bytes.as_chunks::<{ 8 * FIELDS }>();
     messages.iter().map(|message| {
-        std::array::from_fn(|i| {
-            u64::from_le_bytes(std::array::from_fn(|byte| message[8 * i + byte]))
-        })
+        let field =
+            |i: usize| u64::from_le_bytes(std::array::from_fn(|byte| message[8 * i + byte]));
+        Listing {
+            number: field(0),
+            form: field(1) as u32,
+            bytes: field(2),
+            sum: field(3),
+        }
     })
 }
 
@@ -178,10 +150,10 @@ fn messages_of(bytes: &[u8]) -> impl Iterator<Item = [u64; FIELDS]> {
 fn slab_lengths(slab: &Range<u64>, told: &BTreeMap<usize, Vec<u8>>) -> Result<Vec<u64>, Error> {
     let mut lengths: Vec<u64> = memory::try_zeroed(slab.end - slab.start)?;
     let mut found = 0;
-    for [number, bytes, ..] in told.values().flat_map(|message| messages_of(message)) {
-        let at = number.checked_sub(slab.start).map(|at| at as usize);
+    for chunk in told.values().flat_map(|message| listings(message)) {
+        let at = chunk.number.checked_sub(slab.start).map(|at| at as usize);
         let length = at.and_then(|at| lengths.get_mut(at));
-        *length.ok_or_else(bad_message)? = bytes;
+        *length.ok_or_else(bad_message)? = chunk.bytes;
         found += 1;
     }
     match found == slab.end - slab.start {
@@ -203,44 +175,40 @@ fn table(
     starts: &[u64],
     told: &BTreeMap<usize, Vec<u8>>,
 ) -> Result<Vec<u8>, Error> {
-    let (identity, split) = (header.identity(), header.layout().split());
+    let entries = Table::of(header);
     let mut table = memory::try_zeroed(ENTRY_BYTES as u64 * (slab.end - slab.start))?;
-    for [number, _, listed, form, sum] in told.values().flat_map(|message| messages_of(message)) {
-        let at = (number - slab.start) as usize;
-        let form = form as u32;
-        let entry = Entry {
-            start: starts[at],
-            bytes: listed,
-            form,
-            checksum: identity.seed(number, form).wrapping_add(sum),
-        };
-        table[at * ENTRY_BYTES..][..ENTRY_BYTES].copy_from_slice(&entry.to_bytes(split));
+    for chunk in told.values().flat_map(|message| listings(message)) {
+        let at = (chunk.number - slab.start) as usize;
+        let entry = entries.entry(&chunk, starts[at]);
+        table[at * ENTRY_BYTES..][..ENTRY_BYTES].copy_from_slice(&entry);
     }
     Ok(table)
 }
 
-/// The own chunks as pieces of the stream; chunks that follow each other are one piece.
+/// The places of the own chunks in the stream, and the own bytes that belong there; chunks that follow each other are one
+/// piece.
 fn pieces(
     header: &Header,
     slabs: &Slabs,
-    own: Vec<Stored>,
+    own: &[Listing],
     starts: &BTreeMap<usize, Vec<u8>>,
-) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+) -> Result<Vec<(u64, Range<usize>)>, Error> {
     let mut rest: BTreeMap<usize, &[u8]> = (starts.iter())
         .map(|(rank, starts)| (*rank, &starts[..]))
         .collect();
-    let mut pieces: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut pieces: Vec<(u64, Range<usize>)> = Vec::new();
+    let mut end = 0;
     for chunk in own {
         let from = rest.get_mut(&slabs.member(chunk.number));
         let from = from.and_then(|from| from.split_off(..8));
         let bytes = from.and_then(|bytes| bytes.first_chunk::<8>());
         let start = u64::from_le_bytes(*bytes.ok_or_else(bad_message)?);
         let start = header.payload_start() + start;
+        let range = end..end + chunk.bytes as usize;
+        end = range.end;
         match pieces.last_mut() {
-            Some((first, bytes)) if *first + bytes.len() as u64 == start => {
-                memory::append(bytes, &chunk.bytes)?;
-            }
-            _ => pieces.push((start, chunk.bytes)),
+            Some((first, piece)) if *first + piece.len() as u64 == start => piece.end = end,
+            _ => pieces.push((start, range)),
         }
     }
     Ok(pieces)

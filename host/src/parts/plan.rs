@@ -8,21 +8,21 @@ use crate::cpu::tiles::Reader;
 use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::holder::Alone;
 use crate::cpu::{self, Version};
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::heading::Heading;
-use crate::memory;
 use crate::sample;
 use crate::stream::StreamRef;
+use crate::table::Table;
 use crate::ways::Way;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::roles::Role;
-use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::{Bound, Codec, Element, Value, ValueType, with_element};
-use record::{Record, number};
+use record::field;
 use std::ops::Range;
 
 /// How a field is compressed in parts: its header, and with codecs of tiles the prologue and the coarse field. With it
@@ -56,14 +56,7 @@ pub struct Plan {
     /// A number made from values of all the field, so that no part is made from another one.
     fingerprint: u64,
     /// The prologue and the coarse field.
-    start: Chunks,
-}
-
-/// Chunks that follow each other.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Chunks {
-    records: Vec<Record>,
-    bytes: Vec<u8>,
+    start: EncodedChunks,
 }
 
 const MAGIC: &[u8; 8] = b"FSZPLAN2";
@@ -131,18 +124,12 @@ fn plan_of<T: Element>(
     let order = Order::identity(layout.extents.lengths().len());
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
     let header = Heading::plain::<T>(order, bound).header(header);
-    let mut start = Chunks::default();
+    let mut start = EncodedChunks::default();
     if let (Some(layout), false) = (layout.tiles(), values.is_empty()) {
         let holder = Alone::new(&layout, values);
         let field = Field::new(version, &layout, &quantizer, &holder);
         let begun = field.begin()?;
-        field.put_start(&begun, &mut |images, _| {
-            for image in images {
-                start.records.push(Record::of(image));
-                memory::append(&mut start.bytes, &image.bytes)?;
-            }
-            Ok(())
-        })?;
+        field.put_start(&begun, &mut |wave, _| start.append(wave))?;
     }
     Ok(Plan {
         parts,
@@ -184,12 +171,12 @@ impl Plan {
     /// The plan as bytes for a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        let records = self.start.records.len() as u64;
+        let records = self.start.listings.len() as u64;
         for number in [self.parts, records, self.fingerprint] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(self.header.to_bytes());
-        bytes.extend(Record::list(&self.start.records));
+        bytes.extend(record::list(&self.start.listings));
         bytes.extend_from_slice(&self.start.bytes);
         bytes.extend(checksum(0, &bytes).to_le_bytes());
         bytes
@@ -211,20 +198,18 @@ impl Plan {
         }
         let (head, behind) = bytes.split_at_checked(HEAD_BYTES).ok_or_else(damaged)?;
         let header = Header::read(&head[HEAD_BYTES - HEADER_BYTES..])?;
-        let (records, chunks) = record::records(behind, number(head, 2)).ok_or_else(damaged)?;
-        let lengths = records.iter().map(|record| record.bytes);
-        let is_complete = lengths.fold(0, u64::saturating_add) == chunks.len() as u64;
-        let is_of_layout = records.len() as u64 == start_entries(&header);
-        if !is_complete || !is_of_layout || number(head, 1) == 0 {
+        let (listings, bytes) = record::read(behind, 0, field(head, 2)).ok_or_else(damaged)?;
+        let start = record::complete(listings, bytes).ok_or_else(damaged)?;
+        if start.listings.len() as u64 != start_entries(&header) || field(head, 1) == 0 {
             return Err(damaged());
         }
         let plan = Self {
-            parts: number(head, 1),
+            parts: field(head, 1),
             header,
-            fingerprint: number(head, 3),
-            start: Chunks {
-                records,
-                bytes: chunks.to_vec(),
+            fingerprint: field(head, 3),
+            start: EncodedChunks {
+                listings: start.listings,
+                bytes: start.bytes.to_vec(),
             },
         };
         match plan.check() {
@@ -260,21 +245,15 @@ impl Plan {
         run: impl FnOnce(&Prologue<T>, &[T]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let header = self.header;
-        let (mut table, mut start) = (Vec::new(), 0);
-        for (number, record) in (0..).zip(&self.start.records) {
-            let entry = Entry {
-                start,
-                // The prologue's contents give its length.
-                bytes: if number == 0 { 0 } else { record.bytes },
-                form: record.form,
-                checksum: (header.identity().seed(number, record.form)).wrapping_add(record.sum),
-            };
-            table.push(entry.to_bytes(header.layout().split()));
-            start += record.bytes;
-        }
-        let stream = StreamRef::of_start(header, &table, &self.start.bytes)?;
+        let (table, mut end) = (Table::of(&header), 0);
+        let entries = self.start.listings.iter().map(|chunk| {
+            end += chunk.bytes;
+            table.entry(chunk, end - chunk.bytes)
+        });
+        let entries: Vec<_> = entries.collect();
+        let stream = StreamRef::of_start(header, &entries, &self.start.bytes)?;
         let reader = Reader::<T>::new(Version::best(), &stream, layout, true)?;
-        let first = self.start.records.first();
+        let first = self.start.listings.first();
         let length = first.map_or(0, |prologue| prologue.bytes as usize);
         let prologue = self.start.bytes.get(..length).unwrap_or_default();
         let error = header.quantizer::<T>()?.error();

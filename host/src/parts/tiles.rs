@@ -4,21 +4,21 @@
 //! encodes some chunks. The members take the steps of `cpu/tiles/compress.rs` together. This file has the messages between them.
 
 use crate::cpu::Version;
+use crate::cpu::numbers::Numbers;
 use crate::cpu::predict::interp::TileStore;
 use crate::cpu::predict::tune::{ReadRows, tune_on};
-use crate::cpu::tiles::chunks::Numbers;
 use crate::cpu::tiles::codes::TileValues;
 use crate::cpu::tiles::compress::encode_all;
 use crate::cpu::tiles::holder::{CoarseHolder, CoarsePart, Holder};
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, WINDOW_BYTES, Window, bad_message, exchange, fetch};
 use crate::parts::group::{Group, agree, tell};
-use crate::parts::place::{PROLOGUE, Stored};
 use crate::parts::units::units_of;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted};
-use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
+use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
 use ferrosz_codec::predict::interp::tune::Tuning;
@@ -43,7 +43,7 @@ pub(super) fn encode<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
     held: &Held<'_, T>,
-) -> Result<Vec<Stored>, Error> {
+) -> Result<EncodedChunks, Error> {
     let spacing = layout.codec.predictor.geometry();
     let spacing = spacing.map_or(1, |geometry| geometry.spacing(layout.shape()));
     let (fine, grid) = (&layout.fine, layout.grid(Part::Coarse));
@@ -56,22 +56,10 @@ pub(super) fn encode<T: Element>(
     };
     let lattice = Lattice::of_tiles(fine, fine, 1);
     let member = TileMember::new(group, &coarse, &lattice)?;
-    let mut numbers = member.entries().into_iter();
-    let mut stored = Vec::new();
-    encode_all(
-        version,
-        layout,
-        quantizer,
-        &member,
-        &|_| {},
-        &mut |images, _| {
-            for (image, number) in images.iter().zip(numbers.by_ref()) {
-                stored.push(Stored::of_image(number, image));
-            }
-            Ok(())
-        },
-    )?;
-    Ok(stored)
+    let mut own = EncodedChunks::default();
+    let put = &mut |wave: &[EncodedChunks], _| own.append(wave);
+    encode_all(version, layout, quantizer, &member, &|_| {}, put)?;
+    Ok(own)
 }
 
 /// A member of a group: the chunks that it encodes, and the values of their tiles.
@@ -100,21 +88,6 @@ impl<'a, T: Element> TileMember<'a, T> {
             values,
         })
     }
-
-    /// The numbers of the entries of the prologue and the chunks that it encodes, in the order in which it encodes them.
-    fn entries(&self) -> Vec<u64> {
-        let layout = self.coarse.layout;
-        let has_coarse = layout.coarse.is_some();
-        let prologue = self.is_first().then_some(PROLOGUE);
-        let coarse = has_coarse.then(|| self.coarse.own().chunks);
-        let coarse = coarse
-            .into_iter()
-            .flatten()
-            .map(|chunk| FIRST_ENTRY + chunk);
-        let first = FIRST_ENTRY + layout.coarse_chunks();
-        let fine = self.own.chunks.iter().map(|chunk| first + chunk);
-        prologue.into_iter().chain(coarse).chain(fine).collect()
-    }
 }
 
 impl<T: Element> Holder<T> for TileMember<'_, T> {
@@ -123,7 +96,7 @@ impl<T: Element> Holder<T> for TileMember<'_, T> {
     }
 
     fn chunks(&self) -> Numbers<'_> {
-        Numbers::Some(&self.own.chunks)
+        Numbers::List(&self.own.chunks)
     }
 
     fn counted(&self) -> Vec<u64> {
@@ -425,7 +398,7 @@ impl<T: Element> CoarsePart<T> for OwnCoarse<'_, T> {
     }
 
     fn chunks(&self) -> Numbers<'_> {
-        Numbers::Some(&self.own.chunks)
+        Numbers::List(&self.own.chunks)
     }
 
     fn tiles(&self) -> Vec<u64> {

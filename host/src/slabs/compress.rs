@@ -1,21 +1,24 @@
 //! Compression of a field in host memory by several machines.
 
 use crate::cpu::sink::Sink;
+use crate::cpu::writer::Writer;
+use crate::encoded::{EncodedChunks, Listing};
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::host_slices::{Room, Uploaded};
 use crate::gpu::tiles::slab::Others;
 use crate::parts::{Group, Threads};
 use crate::slabs::Slab;
-use crate::slabs::entries::{Place, move_entries};
 use crate::slabs::machines::{Call, Machines};
 use crate::stream_layout::StreamLayout;
+use crate::table::Table;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, with_element};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// [`compress_of`] an element type.
 type Compress = fn(&Machines, &[Slab], &StreamLayout, Bound, &[u8]) -> Result<Vec<Vec<u8>>, Error>;
@@ -33,14 +36,14 @@ pub(crate) fn compress<T: Element>(
     field: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let mut streams = with_element!(T::DTYPE, E => {
+    let streams = with_element!(T::DTYPE, E => {
         compiled_here!(compress: Compress = compress_of::<E>);
         compress()(machines, slabs, layout, bound, bytemuck::cast_slice(field))?
     });
-    assemble(slabs, layout, bound, &mut streams, sink)
+    assemble(slabs, layout, bound, &streams, sink)
 }
 
-/// Writes the stream of a field, given those of its slabs, whose tables become parts of that of the field.
+/// Writes the stream of a field, given those of its slabs.
 ///
 /// # Errors
 ///
@@ -49,82 +52,60 @@ pub(crate) fn assemble(
     slabs: &[Slab],
     layout: &StreamLayout,
     bound: Bound,
-    streams: &mut [Vec<u8>],
+    streams: &[Vec<u8>],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    let (header, owns) = join(slabs, layout, bound, streams)?;
-    let header = header.to_bytes();
-    let of_slabs = || slabs.iter().zip(&*streams).zip(&owns);
-    let tables = of_slabs().map(|((slab, stream), own)| {
-        let first = HEADER_BYTES + ENTRY_BYTES * own.skipped as usize;
-        &stream[first..slab.payload_start()]
-    });
-    let payloads = of_slabs()
-        .map(|((slab, stream), own)| &stream[slab.payload_start() + own.start as usize..]);
-    let parts = [&header[..]].into_iter().chain(tables).chain(payloads);
-    sink.append_all(&parts.collect::<Vec<&[u8]>>())
-}
-
-/// The part of a slab's stream that becomes a part of that of the field.
-struct Own {
-    /// Entries before it: those that all slabs have, but in the first slab, which gives them to the field.
-    skipped: u64,
-    /// Bytes of the payload before it.
-    start: u64,
-}
-
-/// Makes the entries in the streams of slabs those of the field, whose payloads follow each other. Returns the header of the
-/// field.
-///
-/// # Errors
-///
-/// [`Error::Format`] if a stream is none.
-fn join(
-    slabs: &[Slab],
-    layout: &StreamLayout,
-    bound: Bound,
-    streams: &mut [Vec<u8>],
-) -> Result<(Header, Vec<Own>), Error> {
-    let headers = streams.iter().map(|stream| Header::read(stream));
-    let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
     // The slabs have one quantiser.
-    let error_bits = headers.first().map_or(0, |header| header.error_bits);
-    let mut header = layout.layout.header(layout.dtype(), bound, error_bits);
-    let (identity, split) = (header.identity(), layout.layout.split());
-    let mut owns = Vec::new();
-    for ((number, slab), (stream, of_slab)) in
-        (0..).zip(slabs).zip(streams.iter_mut().zip(&headers))
-    {
-        let skipped = if number == 0 { 0 } else { slab.shared };
-        let table = stream.get_mut(HEADER_BYTES..slab.payload_start());
-        let table = table.unwrap_or_default().as_chunks_mut::<ENTRY_BYTES>().0;
-        let entries = table.get_mut(skipped as usize..).unwrap_or_default();
-        // Chunks follow each other in the order of their entries.
-        let own = match (skipped, entries.first()) {
-            (1.., Some(entry)) => {
-                (Entry::from_bytes(entry, split).start).min(of_slab.payload_bytes)
-            }
-            _ => 0,
-        };
-        let start = header.payload_bytes;
-        header.payload_bytes += of_slab.payload_bytes - own;
-        let from = Place {
-            identity: of_slab.identity(),
-            first: skipped,
-            bytes: own..of_slab.payload_bytes,
-        };
-        let to = Place {
-            identity,
-            first: slab.chunks.start - slab.shared + skipped,
-            bytes: start..header.payload_bytes,
-        };
-        move_entries(entries, split, &from, &to);
-        owns.push(Own {
-            skipped,
-            start: own,
-        });
+    let first = streams.first().map(|stream| Header::read(stream));
+    let error_bits = first.transpose()?.map_or(0, |header| header.error_bits);
+    let header = layout.layout.header(layout.dtype(), bound, error_bits);
+    let mut writer = Writer::new(header, &[], sink)?;
+    for (number, (slab, stream)) in slabs.iter().zip(streams).enumerate() {
+        writer.append(&[slab.chunks_of(stream, number == 0)?])?;
     }
-    Ok((header, owns))
+    writer.finish()
+}
+
+impl Slab {
+    /// The chunks of the slab's stream, as those of the stream of the field; the chunks that all slabs have are of the first one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if it is none.
+    pub(crate) fn chunks_of<'a>(
+        &self,
+        stream: &'a [u8],
+        is_first: bool,
+    ) -> Result<EncodedChunks<&'a [u8]>, Error> {
+        let header = Header::read(stream)?;
+        let table = Table::of(&header);
+        let (start, payload) = stream
+            .split_at_checked(self.payload_start())
+            .unwrap_or_default();
+        let entries = start.get(HEADER_BYTES..).unwrap_or_default().as_chunks().0;
+        let entry = |bytes| Entry::from_bytes(bytes, table.split);
+        // Chunks follow each other in the order of their entries.
+        let ends = entries.iter().skip(1).map(|bytes| entry(bytes).start);
+        let ends = ends.chain([header.payload_bytes]);
+        let skipped = if is_first { 0 } else { self.shared };
+        let own = (0..).zip(entries.iter().zip(ends)).skip(skipped as usize);
+        let (mut listings, mut range) = (Vec::new(), None);
+        for (number, (bytes, end)) in own {
+            let entry = entry(bytes);
+            let listing = table.listing(number, &entry, end.saturating_sub(entry.start));
+            listings.push(Listing {
+                number: self.chunks.start - self.shared + number,
+                ..listing
+            });
+            range = Some(range.map_or(entry.start, |range: Range<u64>| range.start)..end);
+        }
+        let range = range.unwrap_or(0..0);
+        let bytes = payload.get(range.start as usize..range.end as usize);
+        Ok(EncodedChunks {
+            listings,
+            bytes: bytes.unwrap_or_default(),
+        })
+    }
 }
 
 fn compress_of<T: Element>(

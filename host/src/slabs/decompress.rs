@@ -8,6 +8,7 @@ use crate::slabs::machines::{Call, Machines};
 use crate::slabs::{Part, Slab};
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
+use crate::table::Table;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::prologue_bytes;
@@ -85,13 +86,13 @@ pub(crate) fn split<'a>(
                 Part::Tiles(_) => *header,
             }
         };
-        let place = |identity, first, bytes| Place {
-            identity,
+        let place = |table, first, bytes| Place {
+            table,
             first,
             bytes,
         };
         let [mut shared, mut own] = [shared, own].map(<[_]>::to_vec);
-        let [from, to] = [stream.header.identity(), header.identity()];
+        let [from, to] = [&stream.header, &header].map(Table::of);
         let all = 0..shared_bytes;
         move_entries(
             &mut shared,

@@ -1,6 +1,6 @@
 //! Entries of a chunk table on their way between the stream of a slab and that of the field.
 
-use ferrosz_codec::container::identity::Identity;
+use crate::table::Table;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, Entry, Split};
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ fn nowhere(split: Split) -> u64 {
 /// Where the chunks of a slab are in a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The identity of the stream.
-    pub(crate) identity: Identity,
+    /// The table of the stream.
+    pub(crate) table: Table,
     /// The number of the slab's first chunk.
     pub(crate) first: u64,
     /// The bytes of the payload that have the slab's chunks.
@@ -31,13 +31,14 @@ pub(crate) fn move_entries(
     for (number, bytes) in (0..).zip(entries) {
         let entry = Entry::from_bytes(bytes, split);
         let is_inside = entry.start >= from.bytes.start && entry.range().end <= from.bytes.end;
-        let sum = (entry.checksum).wrapping_sub(from.seed(number, entry.form));
+        let start = match is_inside {
+            true => entry.start - from.bytes.start + to.bytes.start,
+            false => nowhere(split),
+        };
+        let sum = from.table.unsealed(from.first + number, &entry);
         let moved = Entry {
-            start: match is_inside {
-                true => entry.start - from.bytes.start + to.bytes.start,
-                false => nowhere(split),
-            },
-            checksum: to.seed(number, entry.form).wrapping_add(sum),
+            start,
+            checksum: to.table.sealed(to.first + number, entry.form, sum),
             ..entry
         };
         *bytes = moved.to_bytes(split);
@@ -58,16 +59,18 @@ pub(crate) fn extent(
     all.unwrap_or(0..0)
 }
 
-impl Place {
-    /// The seed of the checksum of the chunk with this number in the slab.
-    fn seed(&self, number: u64, form: u32) -> u64 {
-        self.identity.seed(self.first + number, form)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrosz_codec::container::identity::Identity;
+
+    fn table(identity: Identity) -> Table {
+        Table {
+            identity,
+            split: Split::SHORT,
+            has_prologue: false,
+        }
+    }
 
     fn entry(start: u64, bytes: u64, form: u32, checksum: u64) -> [u8; ENTRY_BYTES] {
         let entry = Entry {
@@ -82,19 +85,19 @@ mod tests {
     #[test]
     fn entries_go_there_and_back() {
         let of_slab = Place {
-            identity: Identity(77),
+            table: table(Identity(77)),
             first: 0,
             bytes: 0..4096,
         };
         let of_field = Place {
-            identity: Identity(u64::MAX - 5),
+            table: table(Identity(u64::MAX - 5)),
             first: 123,
             bytes: 65_536..69_632,
         };
         let table = [
-            entry(0, 1024, 1, of_slab.seed(0, 1).wrapping_add(9)),
+            entry(0, 1024, 1, of_slab.table.sealed(0, 1, 9)),
             // A form that nobody knows, and no bytes.
-            entry(1024, 0, 15, of_slab.seed(1, 15)),
+            entry(1024, 0, 15, of_slab.table.sealed(1, 15, 0)),
             entry(1024, 3072, 3, 5),
         ];
         let mut moved = table;
@@ -113,7 +116,7 @@ mod tests {
     #[test]
     fn a_chunk_outside_of_the_payload_stays_outside() {
         let place = |bytes| Place {
-            identity: Identity(1),
+            table: table(Identity(1)),
             first: 0,
             bytes,
         };

@@ -1,18 +1,14 @@
 //! Compression: tasks of a few chunks run in parallel, and their bytes are put into the stream in order.
 
 use crate::cpu::code::fixed_length::{IMAGE_BYTES, Source};
-use crate::cpu::mapping::mask::Mask;
-use crate::cpu::sink::Sink;
-use crate::cpu::writer::Writer;
+use crate::cpu::numbers::Numbers;
 use crate::cpu::{Progress, Version};
+use crate::encoded::{EncodedChunks, Put, in_waves};
 use crate::error::Error;
 use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::BlockLayout;
-use ferrosz_codec::container::table::Entry;
-use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
 use std::ops::Range;
 
@@ -23,126 +19,104 @@ const TASK_CHUNKS: u64 = 4;
 /// Tasks for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait.
 const WAVE_TASKS: u64 = 16;
 
-/// Compresses a coded field with this header, in which the payload's length is missing.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of a stream, and where it goes"
-)]
-pub(crate) fn compress<T: Element>(
+/// The values of the chunks of a field of blocks.
+pub(crate) trait ChunkValues<T>: Sync {
+    /// A chunk in the field, or alone in memory that is lent.
+    fn source<'a>(&'a self, chunk: u64, lent: &'a mut Lent<T>) -> Source<'a, T>;
+}
+
+/// Memory for a chunk that is a field of its own.
+pub(crate) struct Lent<T> {
+    pub(crate) values: Vec<T>,
+    pub(crate) grid: Grid,
+}
+
+/// All values of a field.
+pub(crate) struct WholeValues<'a, T> {
+    pub(crate) grid: Grid,
+    pub(crate) field: &'a [T],
+}
+
+impl<T: Element> ChunkValues<T> for WholeValues<'_, T> {
+    fn source<'a>(&'a self, chunk: u64, _: &'a mut Lent<T>) -> Source<'a, T> {
+        Source {
+            field: self.field,
+            grid: &self.grid,
+            chunk,
+        }
+    }
+}
+
+/// Encodes chunks of a field in waves.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; those of `put`.
+pub(crate) fn encode<T: Element>(
     version: Version,
-    BlockLayout { codec, grid }: BlockLayout,
-    header: Header,
-    mask: &Mask,
+    layout: BlockLayout,
     quantizer: &Quantizer<T>,
-    values: &[T],
-    sink: &mut dyn Sink,
+    values: &dyn ChunkValues<T>,
+    numbers: Numbers<'_>,
     progress: Progress<'_>,
+    put: Put<'_>,
 ) -> Result<(), Error> {
-    let chunks = 0..grid.chunk_count();
-    let mut writer = Writer::new(header, &mask.records, sink)?;
     let encoder = Encoder {
         version,
-        codec,
+        layout,
         quantizer,
-        grid,
-        field: values,
+        values,
+        numbers,
         progress,
     };
-    encoder.encode(chunks, &mut |wave, waves| {
-        for entry in wave.iter().flat_map(Task::entries) {
-            writer.enter(entry.form, entry.bytes, entry.checksum);
-        }
-        let parts: Vec<&[u8]> = wave.iter().map(Task::bytes).collect();
-        writer.append(&parts)?;
-        let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        writer.expect(bytes as u64, waves);
-        Ok(())
-    })?;
-    writer.append_chunks(&mask.chunks)?;
-    writer.finish()
-}
-
-/// Called with the tasks of a wave in the order of their chunks, and with the number of waves that have about as many
-/// bytes, or 0 if that is not known.
-pub(crate) type Put<'a> = &'a mut (dyn FnMut(&[Task], u64) -> Result<(), Error> + Send);
-
-/// The encoded chunks of a task. The positions in their entries are counted from the task's first byte; their checksums
-/// have no seed.
-#[derive(Default)]
-pub(crate) struct Task {
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
-}
-
-impl Task {
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
+    let wave = WAVE_TASKS * TASK_CHUNKS * parallel::thread_count() as u64;
+    in_waves(encoder.numbers.count(), wave, put, |chunks, tasks| {
+        encoder.encode_wave(chunks, tasks)
+    })
 }
 
 /// The data that all tasks share.
-pub(crate) struct Encoder<'a, T> {
-    pub(crate) version: Version,
-    pub(crate) codec: BlockCodec,
-    pub(crate) quantizer: &'a Quantizer<T>,
-    pub(crate) grid: Grid,
-    pub(crate) field: &'a [T],
-    pub(crate) progress: Progress<'a>,
+struct Encoder<'a, T> {
+    version: Version,
+    layout: BlockLayout,
+    quantizer: &'a Quantizer<T>,
+    values: &'a dyn ChunkValues<T>,
+    numbers: Numbers<'a>,
+    progress: Progress<'a>,
 }
 
 impl<T: Element> Encoder<'_, T> {
-    /// Encodes chunks in waves.
-    pub(crate) fn encode(&self, chunks: Range<u64>, put: Put<'_>) -> Result<(), Error> {
-        let wave = WAVE_TASKS * TASK_CHUNKS * parallel::thread_count() as u64;
-        let waves = (chunks.end - chunks.start).div_ceil(wave);
-        let (mut now, mut before) = (Vec::new(), Vec::new());
-        for number in 0..waves {
-            let first = chunks.start + number * wave;
-            let range = first..chunks.end.min(first + wave);
-            // While a wave is encoded, threads that are free put the wave before it into the stream.
-            let (placed, ()) = parallel::join(
-                || put(&before, if number == 1 { waves } else { 0 }),
-                || self.encode_wave(range, &mut now),
-            );
-            placed?;
-            std::mem::swap(&mut now, &mut before);
-        }
-        put(&before, 0)
-    }
-
-    /// Encodes chunks into tasks, whose memory is reused.
-    fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<Task>) {
+    /// Encodes the chunks with these indices into tasks, whose memory is reused.
+    fn encode_wave(&self, chunks: Range<u64>, tasks: &mut Vec<EncodedChunks>) -> Result<(), Error> {
         let count = (chunks.end - chunks.start).div_ceil(TASK_CHUNKS);
-        tasks.resize_with(count as usize, Task::default);
+        tasks.resize_with(count as usize, EncodedChunks::default);
         // Tasks keep what chunks need, and not what they may need: new memory takes longer than a copy of few bytes.
-        let image = || vec![0; IMAGE_BYTES];
+        let scratch = || {
+            let (values, grid) = (Vec::new(), self.layout.grid);
+            (Lent { values, grid }, vec![0; IMAGE_BYTES])
+        };
         let tasks = tasks.iter_mut().enumerate();
-        parallel::map_with(tasks, image, |image, (index, task)| {
+        let encoded = parallel::map_with(tasks, scratch, |scratch, (index, task)| {
             let first = chunks.start + index as u64 * TASK_CHUNKS;
-            self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), image, task);
+            self.encode_task(first..chunks.end.min(first + TASK_CHUNKS), scratch, task)
         });
+        encoded.into_iter().collect()
     }
 
-    fn encode_task(&self, chunks: Range<u64>, image: &mut [u8], task: &mut Task) {
-        task.entries.clear();
-        task.bytes.clear();
-        for chunk in chunks {
-            let source = Source {
-                field: self.field,
-                grid: &self.grid,
-                chunk,
-            };
-            let (form, bytes, sum) = self
-                .version
-                .encode(self.codec, self.quantizer, source, image);
-            let first = task.bytes.len() as u64;
-            (task.entries).push(Entry::new(first, bytes as u64, form, sum));
-            task.bytes.extend_from_slice(&image[..bytes]);
-            (self.progress)(u64::from(self.grid.chunk(chunk).elements()));
+    fn encode_task(
+        &self,
+        chunks: Range<u64>,
+        (lent, image): &mut (Lent<T>, Vec<u8>),
+        task: &mut EncodedChunks,
+    ) -> Result<(), Error> {
+        task.clear();
+        let BlockLayout { codec, grid } = &self.layout;
+        for chunk in chunks.map(|index| self.numbers.get(index)) {
+            let source = self.values.source(chunk, lent);
+            let (form, bytes, sum) = self.version.encode(*codec, self.quantizer, source, image);
+            task.push_summed(chunk, form, &image[..bytes], sum)?;
+            (self.progress)(u64::from(grid.chunk(chunk).elements()));
         }
+        Ok(())
     }
 }

@@ -3,6 +3,8 @@
 use crate::cpu::lanes::Lanes;
 use crate::cpu::output::Output;
 use crate::cpu::version::{Version, Work};
+use crate::encoded::EncodedChunks;
+use crate::error::Error;
 use crate::parallel;
 use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
@@ -29,14 +31,22 @@ use std::ops::Range;
 #[derive(Default)]
 pub(crate) struct Mask {
     pub(crate) records: Vec<u8>,
-    pub(crate) chunks: Vec<(Form, Vec<u8>)>,
+    pub(crate) chunks: EncodedChunks,
 }
 
 impl Mask {
     /// The mask of a field; nothing without classes.
-    pub(crate) fn encode<T: Element>(layout: &Layout, classes: &Classes, values: &[T]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn encode<T: Element>(
+        layout: &Layout,
+        classes: &Classes,
+        values: &[T],
+    ) -> Result<Self, Error> {
         let Some(mask) = layout.mask() else {
-            return Self::default();
+            return Ok(Self::default());
         };
         let encode = |chunk| {
             let parts = mask.parts(chunk).map(|part| mask.part(part));
@@ -45,10 +55,15 @@ impl Mask {
                 parts.map(|part| planes_of(&mask, classes, &part, values)),
             )
         };
-        Self {
-            records: classes.to_records(),
-            chunks: parallel::map(0..mask.chunks(), encode),
+        let mut chunks = EncodedChunks::default();
+        let encoded = parallel::map(0..mask.chunks(), encode);
+        for (number, (form, bytes)) in (layout.field_entries()..).zip(encoded) {
+            chunks.push(number, form, &bytes)?;
         }
+        Ok(Self {
+            records: classes.to_records(),
+            chunks,
+        })
     }
 
     /// A header with the records.

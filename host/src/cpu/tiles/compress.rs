@@ -3,75 +3,28 @@
 //! Only the codes of counted tiles and of a wave are in memory at a time, whatever the size of the field.
 
 use crate::cpu::code::zones::ZoneMap;
-use crate::cpu::mapping::mask::Mask;
+use crate::cpu::numbers::Numbers;
 use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor};
-use crate::cpu::sink::Sink;
-use crate::cpu::tiles::chunks::{Chunks, Image, Numbers, Put};
+use crate::cpu::tiles::chunks::Chunks;
 use crate::cpu::tiles::coder::{self, Encoder};
 use crate::cpu::tiles::codes::{Predict, Tiles, count};
-use crate::cpu::tiles::holder::{Alone, CoarsePart, Holder, agreed};
+use crate::cpu::tiles::holder::{CoarsePart, Holder, agreed};
 use crate::cpu::tiles::kept::{Kept, TilePlace};
-use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
+use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::is_sample;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::chunk::Form;
-use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::tiles::{Prologue, TileLayout, max_prologue_bytes};
+use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout, max_prologue_bytes};
 use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
-
-/// Compresses a coded field with this header, in which the payload's length is missing.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the arguments of every compression, and the field's tiles"
-)]
-pub(crate) fn compress<T: Element>(
-    version: Version,
-    tiles: &TileLayout,
-    header: Header,
-    mask: &Mask,
-    quantizer: &Quantizer<T>,
-    values: &[T],
-    sink: &mut dyn Sink,
-    progress: Progress<'_>,
-) -> Result<(), Error> {
-    let mut writer = Writer::new(header, &mask.records, sink)?;
-    if !values.is_empty() {
-        let mut has_prologue = false;
-        encode_all(
-            version,
-            tiles,
-            quantizer,
-            &Alone::new(tiles, values),
-            progress,
-            &mut |images, waves| {
-                for Image { form, bytes, sum } in images {
-                    let length = bytes.len() as u64;
-                    match has_prologue {
-                        true => writer.enter(form.id(), length, *sum),
-                        false => writer.enter_prologue(length, *sum),
-                    }
-                    has_prologue = true;
-                }
-                let parts: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
-                writer.append(&parts)?;
-                let bytes: usize = parts.iter().map(|part| part.len()).sum();
-                writer.expect(bytes as u64, waves);
-                Ok(())
-            },
-        )?;
-    }
-    writer.append_chunks(&mask.chunks)?;
-    writer.finish()
-}
 
 /// Encodes the prologue and the chunks of a field that has elements, those of this member: all of them, if it is alone.
 pub(crate) fn encode_all<T: Element>(
@@ -91,6 +44,9 @@ pub(crate) fn encode_all<T: Element>(
     });
     agreed(holder, encoded)
 }
+
+/// The number of the entry of a prologue.
+const PROLOGUE: u64 = 0;
 
 /// A field that has elements, and how it is encoded.
 pub(crate) struct Field<'a, T> {
@@ -190,16 +146,15 @@ impl<'a, T: Element> Field<'a, T> {
             let anchors = start
                 .as_ref()
                 .map_or(&[][..], |start| start.coarse.anchors());
-            put(&[prologue_image(self.layout, prologue, anchors)?], 0)?;
+            put(&[encoded_prologue(self.layout, prologue, anchors)?], 0)?;
         }
         let Some(Start { coarse, codes, .. }) = start else {
             return Ok(());
         };
-        let (grid, map) = (self.layout.grid(Part::Coarse), self.zones(prologue));
-        let chunks = self.chunks(prologue, &map);
+        let map = self.zones(prologue);
+        let chunks = self.chunks(prologue, &map, Part::Coarse);
         // All of its codes are kept.
         chunks.encode(
-            grid,
             coarse.values(),
             coarse.chunks(),
             codes,
@@ -220,11 +175,11 @@ impl<'a, T: Element> Field<'a, T> {
         put: Put<'_>,
     ) -> Result<(), Error> {
         let map = self.zones(prologue);
-        let chunks = self.chunks(prologue, &map);
-        let (grid, values) = (&self.layout.fine, self.holder.values());
+        let chunks = self.chunks(prologue, &map, Part::Fine);
+        let values = self.holder.values();
         self.with_tiles(prologue, anchor, |tiles| {
             let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
-            chunks.encode(grid, values, numbers, counted, predict, progress, put)
+            chunks.encode(values, numbers, counted, predict, progress, put)
         })
     }
 
@@ -263,10 +218,18 @@ impl<'a, T: Element> Field<'a, T> {
         ZoneMap::new(self.layout.codec.order(self.layout.shape()), shifts)
     }
 
-    fn chunks<'m>(&self, prologue: &Prologue<T>, map: &'m ZoneMap) -> Chunks<'m> {
+    fn chunks<'m>(&self, prologue: &Prologue<T>, map: &'m ZoneMap, part: Part) -> Chunks<'m>
+    where
+        'a: 'm,
+    {
         let coder = self.layout.codec.coder;
         Chunks {
             version: self.version,
+            grid: self.layout.grid(part),
+            first_entry: match part {
+                Part::Coarse => FIRST_ENTRY,
+                Part::Fine => FIRST_ENTRY + self.layout.coarse_chunks(),
+            },
             length: self.layout.chunk,
             encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
             map,
@@ -280,15 +243,16 @@ impl<'a, T: Element> Field<'a, T> {
 /// # Errors
 ///
 /// [`Error::OutOfMemory`].
-fn prologue_image<T: Element>(
+fn encoded_prologue<T: Element>(
     layout: &TileLayout,
     prologue: &Prologue<T>,
     anchors: &[T],
-) -> Result<Image, Error> {
+) -> Result<EncodedChunks, Error> {
     let mut bytes = memory::try_zeroed(max_prologue_bytes(layout, T::DTYPE))?;
     let sections = prologue.write(layout, anchors.iter().copied(), &mut bytes);
-    bytes.truncate(sections.bytes());
-    Ok(Image::new(Form::Coded, bytes))
+    let mut chunks = EncodedChunks::default();
+    chunks.push(PROLOGUE, Form::Coded, &bytes[..sections.bytes()])?;
+    Ok(chunks)
 }
 
 /// The parameters of an interpolation, and the member's part of the coarse field.

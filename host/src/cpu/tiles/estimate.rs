@@ -21,7 +21,6 @@ use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::Model;
 use crate::cpu::predict::tune::{ReadRows, Tuned, tune_on};
-use crate::cpu::tiles::chunks::Image;
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::compress::encode_all;
@@ -30,6 +29,7 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::weigh::{Clusters, WEIGHT_BITS, Weighed, sampled, weights};
 use crate::cpu::tiles::holder::Alone;
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::parallel;
 use crate::sampled_field::{AnchorClasses, Holes, PredictBy, TuningOnTiles};
@@ -449,11 +449,9 @@ pub(crate) fn exact_bytes<T: Element>(
     }
     let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
     let mut bytes = table;
-    let mut add = |images: &[Image], _| {
-        bytes += images
-            .iter()
-            .map(|image| image.bytes.len() as u128)
-            .sum::<u128>();
+    let mut add = |wave: &[EncodedChunks], _| {
+        let parts = wave.iter().map(|chunks| chunks.bytes.len() as u128);
+        bytes += parts.sum::<u128>();
         Ok(())
     };
     match encode_all(

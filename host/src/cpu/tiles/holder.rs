@@ -2,9 +2,9 @@
 //! part of them. All members take the same steps, those of `compress.rs`.
 
 use crate::cpu::Version;
+use crate::cpu::numbers::Numbers;
 use crate::cpu::predict::interp::TileStore;
 use crate::cpu::predict::tune::tune;
-use crate::cpu::tiles::chunks::Numbers;
 use crate::cpu::tiles::codes::TileValues;
 use crate::cpu::tiles::kept::Kept;
 use crate::cpu::tiles::rows::Rows;
@@ -141,7 +141,7 @@ impl<T: Element> Holder<T> for Alone<'_, T> {
     }
 
     fn chunks(&self) -> Numbers<'_> {
-        Numbers::All(self.layout.fine_chunks())
+        Numbers::Range(0..self.layout.fine_chunks())
     }
 
     fn counted(&self) -> Vec<u64> {
@@ -217,7 +217,7 @@ impl<T: Element> CoarsePart<T> for WholeCoarse<'_, T> {
     }
 
     fn chunks(&self) -> Numbers<'_> {
-        Numbers::All(self.chunks)
+        Numbers::Range(0..self.chunks)
     }
 
     fn tiles(&self) -> Vec<u64> {

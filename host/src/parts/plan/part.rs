@@ -1,15 +1,16 @@
 //! Parts of a plan: each is a file, and all of them make a stream.
 
-use super::record::{self, Listed, Record, number};
+use super::record::{self, field};
 use super::{Plan, fingerprint, start_entries};
-use crate::cpu::blocks::compress::{Encoder, Task};
+use crate::cpu::blocks::compress::{self, WholeValues};
+use crate::cpu::numbers::Numbers;
 use crate::cpu::sink::Sink;
-use crate::cpu::tiles::chunks::{Image, Numbers};
 use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::holder::Alone;
 use crate::cpu::tiles::kept::Kept;
 use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
+use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
 use crate::large::Written;
 use ferrosz_codec::container::checksum::checksum;
@@ -74,22 +75,23 @@ impl Plan {
         }
         let mut sink = Written::new(&mut writer)?;
         sink.append(&[0; HEAD_BYTES])?;
-        let mut records = Vec::new();
+        let mut listings = Vec::new();
         if elements > 0 {
-            let put = &mut |chunk: Record, bytes: &[u8]| {
-                records.push(chunk);
-                sink.append(bytes)
+            let put = &mut |wave: &[EncodedChunks], _| {
+                listings.extend(wave.iter().flat_map(|chunks| &chunks.listings));
+                let parts: Vec<&[u8]> = wave.iter().map(|chunks| &chunks.bytes[..]).collect();
+                sink.append_all(&parts)
             };
             with_element!(V::Coded::DTYPE, E => {
                 compiled_here!(encode_of: Encode<E> = encode::<E>);
                 encode_of()(self, part, bytemuck::cast_slice(values), progress, put)
             })?;
         }
-        let listed = Record::list(&records);
+        let listed = record::list(&listings);
         sink.append(&listed)?;
         let mut head = MAGIC.to_vec();
-        let bytes = records.iter().map(|record| record.bytes).sum();
-        for number in [self.identity(), part, records.len() as u64, bytes] {
+        let bytes = listings.iter().map(|chunk| chunk.bytes).sum();
+        for number in [self.identity(), part, listings.len() as u64, bytes] {
             head.extend(number.to_le_bytes());
         }
         head.extend(checksum(checksum(0, &head), &listed).to_le_bytes());
@@ -108,7 +110,7 @@ impl Plan {
         parts: &[&[u8]],
         mut writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        let mut by_number: Vec<Option<Listed<'_>>> = vec![None; parts.len()];
+        let mut by_number: Vec<Option<EncodedChunks<&[u8]>>> = vec![None; parts.len()];
         let identity = self.identity();
         for bytes in parts {
             let (number, part) = self.read_part(identity, bytes)?;
@@ -128,58 +130,45 @@ impl Plan {
         }
         let mut sink = Written::new(&mut writer)?;
         let mut stream = Writer::new(self.header, &[], &mut sink)?;
-        for (at, record) in self.start.records.iter().enumerate() {
-            match at {
-                0 => stream.enter_prologue(record.bytes, record.sum),
-                _ => stream.enter(record.form, record.bytes, record.sum),
+        stream.append(std::slice::from_ref(&self.start))?;
+        for (part, chunks) in (0..).zip(by_number.into_iter().flatten()) {
+            if !chunks.is_sound() {
+                return Err(damaged(part));
             }
-        }
-        stream.append(&[&self.start.bytes])?;
-        for (number, (records, mut bytes)) in by_number.into_iter().flatten().enumerate() {
-            for Record {
-                form,
-                bytes: length,
-                sum,
-            } in records
-            {
-                // The lengths were summed up when the part was read.
-                let chunk = bytes.split_off(..length as usize).unwrap_or_default();
-                if checksum(0, chunk) != sum {
-                    return Err(damaged(number as u64));
-                }
-                stream.enter(form, length, sum);
-                stream.append(&[chunk])?;
-            }
+            stream.append(&[chunks])?;
         }
         stream.finish()?;
         sink.finish()
     }
 
-    /// The number of a part, its records and its chunks.
-    fn read_part<'a>(&self, identity: u64, bytes: &'a [u8]) -> Result<(u64, Listed<'a>), Error> {
+    /// The number of a part, and its chunks.
+    fn read_part<'a>(
+        &self,
+        identity: u64,
+        bytes: &'a [u8],
+    ) -> Result<(u64, EncodedChunks<&'a [u8]>), Error> {
         let cut = || Error::BadPlan("a part is cut off".to_owned());
         let (head, behind) = bytes.split_at_checked(HEAD_BYTES).ok_or_else(cut)?;
         if !head.starts_with(MAGIC) {
             let text = "a file is no part, or its compression did not end";
             return Err(Error::BadPlan(text.to_owned()));
         }
-        let part = number(head, 2);
-        if number(head, 1) != identity || part >= self.parts {
+        let part = field(head, 2);
+        if field(head, 1) != identity || part >= self.parts {
             return Err(Error::BadPlan(format!("part {part} is of another plan")));
         }
-        let length = usize::try_from(number(head, 4)).ok();
+        let length = usize::try_from(field(head, 4)).ok();
         let split = length.and_then(|length| behind.split_at_checked(length));
         let (chunks, listed) = split.ok_or_else(cut)?;
-        let (records, rest) = record::records(listed, number(head, 3)).ok_or_else(cut)?;
         let entries = self.entries(part);
-        let lengths = records.iter().map(|record| record.bytes);
-        let is_sound = checksum(checksum(0, &head[..40]), listed) == number(head, 5)
+        let read = record::read(listed, entries.start, field(head, 3));
+        let (listings, rest) = read.ok_or_else(cut)?;
+        let is_sound = checksum(checksum(0, &head[..40]), listed) == field(head, 5)
             && rest.is_empty()
-            && records.len() as u64 == entries.end - entries.start
-            && lengths.fold(0, u64::saturating_add) == chunks.len() as u64;
-        match is_sound {
-            true => Ok((part, (records, chunks))),
-            false => Err(damaged(part)),
+            && listings.len() as u64 == entries.end - entries.start;
+        match record::complete(listings, chunks).filter(|_| is_sound) {
+            Some(chunks) => Ok((part, chunks)),
+            None => Err(damaged(part)),
         }
     }
 }
@@ -190,9 +179,6 @@ fn damaged(part: u64) -> Error {
 
 /// [`encode`] of an element type.
 type Encode<T> = fn(&Plan, u64, &[T], Progress<'_>, Put<'_>) -> Result<(), Error>;
-
-/// Called with a chunk and its bytes.
-type Put<'a> = &'a mut (dyn FnMut(Record, &[u8]) -> Result<(), Error> + Send);
 
 /// Encodes the chunks of a part.
 fn encode<T: Element>(
@@ -207,54 +193,22 @@ fn encode<T: Element>(
     let quantizer: Quantizer<T> = header.quantizer()?;
     match header.layout().family() {
         Family::Blocks(layout) => {
-            let encoder = Encoder {
-                version,
-                codec: layout.codec,
-                quantizer: &quantizer,
-                grid: layout.grid,
-                field: values,
-                progress,
-            };
-            encoder.encode(entries, &mut |tasks, _| {
-                for task in tasks {
-                    put_task(task, put)?;
-                }
-                Ok(())
-            })
+            let (grid, field) = (layout.grid, values);
+            let values = WholeValues { grid, field };
+            let chunks = Numbers::Range(entries);
+            compress::encode(version, layout, &quantizer, &values, chunks, progress, put)
         }
         Family::Tiles(layout) => {
             let first = start_entries(&header);
-            let numbers: Vec<u64> = (entries.start - first..entries.end - first).collect();
+            let numbers = Numbers::Range(entries.start - first..entries.end - first);
             let holder = Alone::new(&layout, values);
             let field = Field::new(version, &layout, &quantizer, &holder);
             let coarse = layout.coarse.unwrap_or(layout.fine);
-            let images = &mut |images: &[Image], _| {
-                for image in images {
-                    put(Record::of(image), &image.bytes)?;
-                }
-                Ok(())
-            };
             plan.with_start(&layout, |prologue, known| {
-                let (counted, numbers) = (Kept::default(), Numbers::Some(&numbers));
                 let anchor = |_, at| known[coarse.flat(at) as usize];
-                field.put_chunks(prologue, &anchor, &counted, numbers, progress, images)
+                let counted = Kept::default();
+                field.put_chunks(prologue, &anchor, &counted, numbers, progress, put)
             })
         }
     }
-}
-
-fn put_task(task: &Task, put: Put<'_>) -> Result<(), Error> {
-    for entry in task.entries() {
-        let record = Record {
-            form: entry.form,
-            bytes: entry.bytes,
-            sum: entry.checksum,
-        };
-        let range = entry.range();
-        put(
-            record,
-            &task.bytes()[range.start as usize..range.end as usize],
-        )?;
-    }
-    Ok(())
 }

@@ -1,63 +1,51 @@
-//! Chunks as the files of plans and parts list them.
+//! Chunks as the files of plans and parts list them: form, length and checksum without a seed; their numbers follow each other.
 
-use crate::cpu::tiles::chunks::Image;
+use crate::encoded::{EncodedChunks, Listing};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 
-/// Bytes of a record in a file.
+/// Bytes of a chunk's record in a file.
 const RECORD_BYTES: usize = 24;
 
-/// A chunk, as plans and parts describe it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Record {
-    pub(super) form: u32,
-    pub(super) bytes: u64,
-    /// The checksum without a seed.
-    pub(super) sum: u64,
+/// The records of chunks in a file.
+pub(super) fn list(listings: &[Listing]) -> Vec<u8> {
+    let fields = |chunk: &Listing| [u64::from(chunk.form), chunk.bytes, chunk.sum];
+    let fields = listings.iter().flat_map(fields);
+    fields.flat_map(u64::to_le_bytes).collect()
 }
 
-/// The records of chunks, and their bytes one behind the other.
-pub(super) type Listed<'a> = (Vec<Record>, &'a [u8]);
-
-impl Record {
-    pub(super) fn of(image: &Image) -> Self {
-        Self {
-            form: image.form.id(),
-            bytes: image.bytes.len() as u64,
-            sum: image.sum,
-        }
-    }
-
-    /// The bytes of records in a file.
-    pub(super) fn list(records: &[Self]) -> Vec<u8> {
-        let fields = |record: &Self| [u64::from(record.form), record.bytes, record.sum];
-        let fields = records.iter().flat_map(fields);
-        fields.flat_map(u64::to_le_bytes).collect()
-    }
-
-    /// None if no stream has such a chunk.
-    fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Option<Self> {
-        let record = Self {
-            form: u32::try_from(number(bytes, 0)).ok()?,
-            bytes: number(bytes, 1),
-            sum: number(bytes, 2),
-        };
-        let is_sound =
-            Form::from_id(record.form).is_some() && record.bytes.is_multiple_of(CHUNK_ALIGNMENT);
-        is_sound.then_some(record)
-    }
+/// The chunk with this number and record. None if no stream has such a chunk.
+fn listing(number: u64, record: &[u8; RECORD_BYTES]) -> Option<Listing> {
+    let chunk = Listing {
+        number,
+        form: u32::try_from(field(record, 0)).ok()?,
+        bytes: field(record, 1),
+        sum: field(record, 2),
+    };
+    let is_sound =
+        Form::from_id(chunk.form).is_some() && chunk.bytes.is_multiple_of(CHUNK_ALIGNMENT);
+    is_sound.then_some(chunk)
 }
 
 /// The number at this place of bytes, which have it.
-pub(super) fn number(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn field(bytes: &[u8], at: usize) -> u64 {
     let bytes = bytes.get(8 * at..).and_then(|bytes| bytes.first_chunk());
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The records at the start of bytes, and the bytes behind them. None if there are fewer, or one is of no chunk.
-pub(super) fn records(bytes: &[u8], count: u64) -> Option<Listed<'_>> {
+/// The chunks of so many records at the start of `listed`, numbered from `first` on, and the bytes behind the records. None if
+/// there are fewer, or if one is of no chunk.
+pub(super) fn read(listed: &[u8], first: u64, count: u64) -> Option<(Vec<Listing>, &[u8])> {
     let end = usize::try_from(count).ok()?.checked_mul(RECORD_BYTES)?;
-    let (records, behind) = bytes.split_at_checked(end)?;
-    let records = records.as_chunks().0.iter().map(Record::from_bytes);
-    Some((records.collect::<Option<_>>()?, behind))
+    let (records, behind) = listed.split_at_checked(end)?;
+    let records = (first..).zip(records.as_chunks().0);
+    let listings = records.map(|(number, record)| listing(number, record));
+    Some((listings.collect::<Option<_>>()?, behind))
+}
+
+/// Chunks with these records. None if the bytes are not as many as the records say.
+pub(super) fn complete(listings: Vec<Listing>, bytes: &[u8]) -> Option<EncodedChunks<&[u8]>> {
+    let lengths = listings.iter().map(|chunk| chunk.bytes);
+    let is_complete = lengths.fold(0, u64::saturating_add) == bytes.len() as u64;
+    is_complete.then_some(EncodedChunks { listings, bytes })
 }

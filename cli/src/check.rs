@@ -31,7 +31,8 @@ fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
     let bytes = info.dtype.bytes() as u64;
     let progress = Progress::new("checking", info.elements, bytes, common.quiet);
     let damages = Decompressor::new()
-        .check_with_progress(&stream, &|more| progress.advance(more))
+        .progress(&|more| progress.advance(more))
+        .check(&stream)
         .map_err(|error| Cut::explain(cut, location, error))?;
     drop(progress);
     let seconds = start.elapsed().as_secs_f64();

@@ -193,8 +193,9 @@ impl Compressed {
         let info = match output::seekable(output) {
             Some(path) => {
                 output::write_seek(path, call.args.files.replace.force, |writer| {
-                    let written =
-                        chosen.compress_seek_with_progress(&array.values, writer, &advance);
+                    let written = chosen
+                        .progress(&advance)
+                        .compress_seek(&array.values, writer);
                     written.map_err(|error| output::explain_write(path, error))
                 })?;
                 stream_file::info(output, &stream_file::read(output)?)?
@@ -207,7 +208,7 @@ impl Compressed {
                         stream.map_err(|error| Failure::io("read", "the stream", &error))?;
                     call.write(&stream)?
                 }
-                None => call.write(&chosen.compress_with_progress(&array.values, &advance)?)?,
+                None => call.write(&chosen.progress(&advance).compress(&array.values)?)?,
             },
         };
         Ok(Self {
@@ -249,7 +250,9 @@ fn compress_to_file<V: ferrosz::Value>(
 ) -> Result<(), Failure> {
     let explain = |error| output::explain_write(&tempfile::env::temp_dir(), error);
     let writer = BufWriter::with_capacity(BLOCK, &mut *file);
-    let written = compressor.compress_seek_with_progress(&array.values, writer, advance);
+    let written = compressor
+        .progress(advance)
+        .compress_seek(&array.values, writer);
     written.map_err(explain)?;
     let rewound = file.rewind();
     rewound.map_err(|error| Failure::io("read", "the stream", &error))

@@ -75,7 +75,7 @@ fn decompress<V: Value>(
             None if args.salvage => {
                 let progress = progress::<V>("salvaging", info, common);
                 let more = |more| progress.advance(more);
-                let salvaged = Decompressor::new().salvage_with_progress(stream, &more);
+                let salvaged = Decompressor::new().progress(&more).salvage(stream);
                 let (values, found): (Vec<V>, _) =
                     salvaged.map_err(|error| Cut::explain(cut, &job.input, error))?;
                 damages = found;
@@ -141,7 +141,9 @@ fn write_file<V: Value>(
         let written = writer.write_all(&header);
         written.map_err(|error| Failure::io("write", path.display(), &error))?;
         let more = |more| progress.advance(more);
-        let written = decompressor.decompress_seek_with_progress::<V>(stream, writer, &more);
+        let written = decompressor
+            .progress(&more)
+            .decompress_seek::<V>(stream, writer);
         written
             .map_err(|error| match error {
                 ferrosz::Error::Io { .. } => output::explain_write(path, error),
@@ -164,7 +166,8 @@ fn whole<V: Value>(stream: &[u8], info: &Info, common: &Common) -> Result<Vec<V>
     let progress = progress::<V>("decompressing", info, common);
     Decompressor::new()
         .device(common.device)
-        .decompress_with_progress(stream, &|more| progress.advance(more))
+        .progress(&|more| progress.advance(more))
+        .decompress(stream)
 }
 
 /// As [`whole`]. A large array is decoded to a temporary file, which is mapped, so that it need not fit in memory.
@@ -195,7 +198,10 @@ fn in_file<V: Value>(
     let progress = progress::<V>("decompressing", info, common);
     let decompressor = Decompressor::new().device(common.device);
     let more = |more| progress.advance(more);
-    match decompressor.decompress_seek_with_progress::<V>(stream, &mut *file, &more) {
+    match decompressor
+        .progress(&more)
+        .decompress_seek::<V>(stream, &mut *file)
+    {
         Ok(count) => Ok(Values::map(file, 0, count).ok().flatten()),
         Err(ferrosz::Error::Io { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -9,13 +9,14 @@ use crate::choice::Choice;
 use crate::cpu::mapping::axes::Turn;
 use crate::cpu::mapping::conversion;
 use crate::cpu::sink::Sink;
-use crate::cpu::{self, Version};
+use crate::cpu::{self, Progress, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::fill::Fills;
 use crate::heading::Heading;
 use crate::keeping::Keeping;
 use crate::nearby::{Nearby, Reach};
+use crate::progress::SILENT;
 use crate::scratch::{Coded, Copies, Scratch};
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
@@ -32,7 +33,7 @@ use std::io::Write;
 
 /// [`Compressor::run`] of a type of values.
 type CompressValues<V> =
-    fn(&Compressor, Version, &[V], &mut dyn Sink, &(dyn Fn(u64) + Sync)) -> Result<(), Error>;
+    fn(&Compressor, Version, &[V], &mut dyn Sink, Progress<'_>) -> Result<(), Error>;
 
 /// Compresses any number of fields with the same settings.
 ///
@@ -167,23 +168,7 @@ impl Compressor {
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::OutOfMemory`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
     pub fn compress<V: Value>(&self, field: &[V]) -> Result<Vec<u8>, Error> {
-        self.compress_with_progress(field, &|_| {})
-    }
-
-    /// As [`Compressor::compress`]; calls `progress` from time to time, on any thread, with the number of elements done
-    /// since the last call.
-    ///
-    /// # Errors
-    ///
-    /// As [`Compressor::compress`].
-    pub fn compress_with_progress<V: Value>(
-        &self,
-        field: &[V],
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<Vec<u8>, Error> {
-        let mut stream = Vec::new();
-        self.run(Version::best(), field, &mut stream, progress)?;
-        Ok(stream)
+        self.progress(SILENT).compress(field)
     }
 
     /// As [`Compressor::compress`], with a version of the CPU's code.
@@ -193,7 +178,7 @@ impl Compressor {
         field: &[V],
     ) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        self.run(version, field, &mut stream, &|_| {})?;
+        self.run(version, field, &mut stream, SILENT)?;
         Ok(stream)
     }
 
@@ -229,7 +214,7 @@ impl Compressor {
         version: Version,
         field: &[V],
         sink: &mut dyn Sink,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
             compiled_here!(run: CompressValues<W> = Compressor::run_of);
@@ -242,7 +227,7 @@ impl Compressor {
         version: Version,
         field: &[V],
         sink: &mut dyn Sink,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
         self.extents_for(elements)?;
@@ -273,7 +258,7 @@ impl Compressor {
         heading: &Heading,
         field: &[T],
         sink: &mut dyn Sink,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
         let (chosen, bound) = self.choose_on_coded(&heading.conversion, field)?;
@@ -324,7 +309,7 @@ impl Compressor {
     /// of [`Compressor::max_compressed_len`] bytes is never too small.
     pub fn compress_into<V: Value>(&self, field: &[V], out: &mut [u8]) -> Result<usize, Error> {
         let mut target = Place { out, length: 0 };
-        self.run(Version::best(), field, &mut target, &|_| {})?;
+        self.run(Version::best(), field, &mut target, SILENT)?;
         let (needed, found) = (target.length as u64, target.out.len() as u64);
         if needed > found {
             return Err(Error::OutputTooSmall {

@@ -3,7 +3,7 @@
 use crate::auto_device::{Direction, Workload};
 use crate::backend::{Backend, Gpu};
 use crate::cpu::mapping::conversion;
-use crate::cpu::{self, Version};
+use crate::cpu::{self, Progress, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::host_slices::Target;
@@ -11,6 +11,7 @@ use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
 use crate::part::{Part, Piece};
+use crate::progress::SILENT;
 use crate::slabs;
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
@@ -29,7 +30,7 @@ type DecompressValues<V> = fn(
     &StreamRef<'_>,
     Option<&Part>,
     &mut [V],
-    &(dyn Fn(u64) + Sync),
+    Progress<'_>,
 ) -> Result<(), Error>;
 
 /// Decompresses streams.
@@ -98,23 +99,20 @@ impl Decompressor {
     /// [`Error::Format`] if the stream is damaged, cut off, or not of `V`; [`Error::NoDevice`] and
     /// [`Error::Cuda`] from a GPU.
     pub fn decompress<V: Value>(&self, stream: &[u8]) -> Result<Vec<V>, Error> {
-        self.decompress_with_progress(stream, &|_| {})
+        self.values_of(stream, None, SILENT)
     }
 
-    /// As [`Decompressor::decompress`]; calls `progress` from time to time, on any thread, with the number of elements
-    /// done since the last call.
-    ///
-    /// # Errors
-    ///
-    /// As [`Decompressor::decompress`].
-    pub fn decompress_with_progress<V: Value>(
+    /// The values of a part, or of the whole field.
+    pub(crate) fn values_of<V: Value>(
         &self,
         stream: &[u8],
-        progress: &(dyn Fn(u64) + Sync),
+        part: Option<&Part>,
+        progress: Progress<'_>,
     ) -> Result<Vec<V>, Error> {
         let read = read::<V>(stream)?;
-        let mut values = try_zeroed::<V>(read.header.elements())?;
-        self.run(stream, &read, None, &mut values, progress)?;
+        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
+        let mut values = try_zeroed::<V>(pieces.iter().map(Piece::elements).sum())?;
+        self.run(stream, &read, part, &mut values, progress)?;
         Ok(values)
     }
 
@@ -159,11 +157,10 @@ impl Decompressor {
     ///
     /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; the contents of `out` are then unspecified.
     pub fn decompress_into<V: Value>(&self, stream: &[u8], out: &mut [V]) -> Result<usize, Error> {
-        self.decompress_into_with_progress(stream, None, out, &|_| {})
+        self.values_into(stream, None, out, SILENT)
     }
 
-    /// As [`Decompressor::decompress_into`], also for a part of the field, as [`Decompressor::decompress_part`]; calls
-    /// `progress` from time to time, on any thread, with the number of elements done since the last call.
+    /// As [`Decompressor::decompress_into`], for a part of the field, as [`Decompressor::decompress_part`].
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -173,8 +170,7 @@ impl Decompressor {
     /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?).extents(&[40, 50])?;
     /// let stream = compressor.compress(&field)?;
     /// let (part, mut row) = (Part::Box(vec![7..8, 0..50]), [0.0f32; 50]);
-    /// let decompressor = Decompressor::new();
-    /// decompressor.decompress_into_with_progress(&stream, Some(&part), &mut row, &|_| {})?;
+    /// Decompressor::new().decompress_part_into(&stream, &part, &mut row)?;
     /// assert!((row[3] - field[7 * 50 + 3]).abs() <= 0.1);
     /// # Ok::<(), ferrosz::Error>(())
     /// ```
@@ -182,12 +178,22 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress_into`].
-    pub fn decompress_into_with_progress<V: Value>(
+    pub fn decompress_part_into<V: Value>(
+        &self,
+        stream: &[u8],
+        part: &Part,
+        out: &mut [V],
+    ) -> Result<usize, Error> {
+        self.values_into(stream, Some(part), out, SILENT)
+    }
+
+    /// Decodes the values of a part, or of the whole field, into the start of `out`.
+    pub(crate) fn values_into<V: Value>(
         &self,
         stream: &[u8],
         part: Option<&Part>,
         out: &mut [V],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<usize, Error> {
         let read = read::<V>(stream)?;
         let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
@@ -240,12 +246,7 @@ impl Decompressor {
     ///
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress`].
     pub fn decompress_part<V: Value>(&self, stream: &[u8], part: &Part) -> Result<Vec<V>, Error> {
-        let read = read::<V>(stream)?;
-        let pieces = part.pieces(&read.header.layout(), &read.order)?;
-        let elements = pieces.iter().map(Piece::elements).sum();
-        let mut values = try_zeroed::<V>(elements)?;
-        self.run(stream, &read, Some(part), &mut values, &|_| {})?;
-        Ok(values)
+        self.values_of(stream, Some(part), SILENT)
     }
 
     /// Decodes the values of a part, or of the whole field.
@@ -255,7 +256,7 @@ impl Decompressor {
         stream: &StreamRef<'_>,
         part: Option<&Part>,
         values: &mut [V],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
             compiled_here!(run: DecompressValues<W> = Decompressor::run_of);
@@ -269,7 +270,7 @@ impl Decompressor {
         stream: &StreamRef<'_>,
         part: Option<&Part>,
         values: &mut [V],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         if part.is_none() {
             let target = Target::Memory(bytemuck::cast_slice_mut(values));
@@ -341,7 +342,7 @@ impl Decompressor {
         part: Option<&Part>,
         pieces: &[Piece],
         elements: &mut [T],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         self.read_pieces(Version::best(), stream, pieces, elements, progress)?;
         self.take_back(stream, part, elements)
@@ -440,7 +441,7 @@ impl Decompressor {
         stream: &StreamRef<'_>,
         pieces: &[Piece],
         elements: &mut [T],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         // Without elements nothing of the stream is read: a part of it may be unknown.
         if elements.is_empty() {

@@ -5,12 +5,13 @@
 use crate::compress::Compressor;
 use crate::cpu::mapping::conversion;
 use crate::cpu::sink::Sink;
-use crate::cpu::{self, Version};
+use crate::cpu::{self, Progress, Version};
 use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::overlapped::Behind;
 use crate::part::{Part, Piece};
+use crate::progress::SILENT;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
@@ -33,7 +34,7 @@ type WriteAll = fn(
     &[u8],
     &StreamRef<'_>,
     &mut ValueWriter<'_>,
-    &(dyn Fn(u64) + Sync),
+    Progress<'_>,
 ) -> Result<(), Error>;
 
 impl Compressor {
@@ -70,19 +71,14 @@ impl Compressor {
         field: &[V],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        self.compress_seek_with_progress(field, writer, &|_| {})
+        self.write_stream(field, writer, SILENT)
     }
 
-    /// As [`Compressor::compress_seek`]; calls `progress` as [`Compressor::compress_with_progress`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Compressor::compress_seek`].
-    pub fn compress_seek_with_progress<V: Value>(
+    pub(crate) fn write_stream<V: Value>(
         &self,
         field: &[V],
         mut writer: impl Write + Seek + Send,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<u64, Error> {
         let mut sink = Written::new(&mut writer)?;
         let bounded = self.bounded_memory();
@@ -173,30 +169,25 @@ impl Decompressor {
         stream: &[u8],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        self.decompress_seek_with_progress::<V>(stream, writer, &|_| {})
+        self.write_values::<V>(stream, writer, SILENT)
     }
 
-    /// As [`Decompressor::decompress_seek`]; calls `progress` as [`Decompressor::decompress_with_progress`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Decompressor::decompress_seek`].
-    pub fn decompress_seek_with_progress<V: Value>(
+    pub(crate) fn write_values<V: Value>(
         &self,
         stream: &[u8],
         writer: impl Write + Seek + Send,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<u64, Error> {
-        self.decompress_seek_by::<V>(WINDOW, stream, writer, progress)
+        self.write_values_by::<V>(WINDOW, stream, writer, progress)
     }
 
-    /// As [`Decompressor::decompress_seek`], in windows of up to so many bytes.
-    pub(crate) fn decompress_seek_by<V: Value>(
+    /// Writes values in windows of up to so many bytes.
+    pub(crate) fn write_values_by<V: Value>(
         &self,
         window: u64,
         stream: &[u8],
         mut writer: impl Write + Seek + Send,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<u64, Error> {
         let read = read::<V>(stream)?;
         let layout = read.header.layout();
@@ -222,7 +213,7 @@ impl Decompressor {
         bytes: &[u8],
         stream: &StreamRef<'_>,
         place: &mut ValueWriter<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         let mut write = |bytes: &[u8]| {
             progress((bytes.len() / size_of::<V>()) as u64);
@@ -242,7 +233,7 @@ impl Decompressor {
         stream: &StreamRef<'_>,
         most: u64,
         place: &mut ValueWriter<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(), Error> {
         let layout = stream.header.layout();
         let parts = windows(&layout, &stream.order, most);

@@ -48,6 +48,7 @@ mod parallel;
 mod part;
 mod partial;
 pub mod parts;
+mod progress;
 mod read_at;
 mod salvage;
 mod sample;
@@ -93,6 +94,7 @@ pub use length::Length;
 pub use object::Object;
 pub use part::Part;
 pub use partial::PartialStream;
+pub use progress::Reporting;
 pub use read_at::ReadAt;
 pub use search::Found;
 pub use stream_at::{StreamAt, Traffic};
@@ -195,7 +197,7 @@ pub mod versions {
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         let decompressor = Decompressor::new().device(Device::Cpu);
-        decompressor.decompress_seek_by::<V>(window, stream, writer, &|_| {})
+        decompressor.write_values_by::<V>(window, stream, writer, &|_| {})
     }
 
     /// As [`crate::Decompressor`] on the CPU, with this version: the whole field or a part.

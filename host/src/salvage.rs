@@ -11,6 +11,7 @@ use crate::damage::{Damage, GridBox, Lost};
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::progress::SILENT;
 use crate::stream::StreamRef;
 use bytemuck::cast_slice_mut;
 use ferrosz_codec::container::grid::Grid;
@@ -43,19 +44,13 @@ impl Decompressor {
     /// [`Error::Format`] if nothing can be decoded: the header is damaged, the stream is not of `V`, its updates are
     /// damaged or cut off, or the prologue of a stream of tiles is damaged. [`Error::OutOfMemory`].
     pub fn salvage<V: Value>(&self, stream: &[u8]) -> Result<(Vec<V>, Vec<Damage>), Error> {
-        self.salvage_with_progress(stream, &|_| {})
+        self.salvaged(stream, SILENT)
     }
 
-    /// As [`Decompressor::salvage`]; calls `progress` from time to time, on any thread, with the number of elements
-    /// done since the last call.
-    ///
-    /// # Errors
-    ///
-    /// As [`Decompressor::salvage`].
-    pub fn salvage_with_progress<V: Value>(
+    pub(crate) fn salvaged<V: Value>(
         &self,
         stream: &[u8],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(Vec<V>, Vec<Damage>), Error> {
         let stream = StreamRef::read_remains(stream)?;
         stream.header.check_values::<V>()?;
@@ -68,7 +63,7 @@ impl Decompressor {
     fn salvage_coded<T: Element>(
         &self,
         stream: &StreamRef<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<(Vec<T>, Vec<Lost>), Error> {
         let mut values = try_zeroed::<T>(stream.header.elements())?;
         let verify = self.verifies_checksums();
@@ -99,19 +94,13 @@ impl Decompressor {
     /// [`Error::Format`] if the damage is not in chunks, as for [`Decompressor::salvage`], or other bytes follow the
     /// stream.
     pub fn check(&self, stream: &[u8]) -> Result<Vec<Damage>, Error> {
-        self.check_with_progress(stream, &|_| {})
+        self.checked(stream, SILENT)
     }
 
-    /// As [`Decompressor::check`]; calls `progress` from time to time, on any thread, with the number of elements done
-    /// since the last call.
-    ///
-    /// # Errors
-    ///
-    /// As [`Decompressor::check`].
-    pub fn check_with_progress(
+    pub(crate) fn checked(
         &self,
         stream: &[u8],
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<Vec<Damage>, Error> {
         let (read, cut_off) = match StreamRef::read(stream) {
             Ok(read) => (read, None),
@@ -131,7 +120,7 @@ impl Decompressor {
     fn lost<T: Element>(
         &self,
         stream: &StreamRef<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        progress: Progress<'_>,
     ) -> Result<Vec<Lost>, Error> {
         let verify = self.verifies_checksums();
         let mut lost = match stream.header.layout().family() {

@@ -72,7 +72,10 @@ unsafe fn decompress(
         let result = with_value!(value_type(number)?, V => {
             // SAFETY: by the contract of the crate.
             let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
-            decompressor.decompress_into_with_progress(stream, part.as_ref(), values, &|_| {})
+            match &part {
+                None => decompressor.decompress_into(stream, values),
+                Some(part) => decompressor.decompress_part_into(stream, part, values),
+            }
         });
         match &result {
             Ok(count) => elements.store(*count as u64),

@@ -341,7 +341,7 @@ fn compress<V: Value>(
 ) -> Result<Vec<u8>, Error> {
     let compressor = options.compressor_for(values, extents)?;
     match options.aim {
-        Aim::Bound(_) => compressor.compress_with_progress(values, advance),
+        Aim::Bound(_) => compressor.progress(advance).compress(values),
         Aim::Target(target) => {
             let found = compressor.search(target, values)?;
             advance(values.len() as u64);

@@ -8,7 +8,6 @@ use crate::error::raised;
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
 use crate::stream::{Bytes, Stream};
-use bytemuck::allocation::try_zeroed_vec;
 use ferrosz::codec::with_value;
 use ferrosz::{Error, Part, Value, ValueType};
 use pyo3::prelude::*;
@@ -172,20 +171,18 @@ impl Wanted {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let elements = shape.iter().product::<u64>();
-        let values = call::run(
+        let values: Vec<V> = call::run(
             py,
             bytes_of::<V>(elements),
             progress,
             false,
-            move |advance| match &self.part {
-                None => self
-                    .source
-                    .with(|stream| self.decompressor.decompress_with_progress(stream, advance)),
-                Some(_) => {
-                    let mut values = zeros::<V>(elements)?;
-                    self.decode(&mut values, advance)?;
-                    Ok(values)
-                }
+            move |advance| {
+                self.source.with(|stream| match &self.part {
+                    None => self.decompressor.progress(advance).decompress(stream),
+                    Some(part) => {
+                        (self.decompressor.progress(advance)).decompress_part(stream, part)
+                    }
+                })
             },
         )?;
         array_of(py, values, shape)
@@ -208,10 +205,12 @@ impl Wanted {
 
     fn decode<V: Value>(&self, values: &mut [V], advance: Advance<'_>) -> Result<(), Error> {
         self.source.with(|stream| {
-            let part = self.part.as_ref();
-            self.decompressor
-                .decompress_into_with_progress(stream, part, values, advance)?;
-            Ok(())
+            let decompressor = self.decompressor.progress(advance);
+            match &self.part {
+                None => decompressor.decompress_into(stream, values),
+                Some(part) => decompressor.decompress_part_into(stream, part, values),
+            }
+            .map(drop)
         })
     }
 }
@@ -220,18 +219,4 @@ fn bytes_of<V: Value>(elements: u64) -> usize {
     usize::try_from(elements)
         .unwrap_or(usize::MAX)
         .saturating_mul(size_of::<V>())
-}
-
-/// So many zeros.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`].
-fn zeros<V: Value>(elements: u64) -> Result<Vec<V>, Error> {
-    let zeros = usize::try_from(elements)
-        .ok()
-        .and_then(|elements| try_zeroed_vec(elements).ok());
-    zeros.ok_or(Error::OutOfMemory {
-        bytes: elements.saturating_mul(size_of::<V>() as u64),
-    })
 }

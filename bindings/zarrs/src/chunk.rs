@@ -220,8 +220,11 @@ fn decompress_into<V: Value>(
     bytes: &mut [u8],
 ) -> Result<(), Error> {
     let decode = |values: &mut [V]| -> Result<(), Error> {
-        decompressor.decompress_into_with_progress(stream, part, values, &|_| {})?;
-        Ok(())
+        match part {
+            None => decompressor.decompress_into(stream, values),
+            Some(part) => decompressor.decompress_part_into(stream, part, values),
+        }
+        .map(drop)
     };
     match try_cast_slice_mut(bytes) {
         Ok(values) => decode(values),

@@ -40,7 +40,7 @@ impl Plan {
 
     /// Compresses a part of the field, which is given whole, such as a mapped file: only the values of the part and of its
     /// neighbours are read. Writes it from the writer's position on; returns its length. `progress` is called as by
-    /// [`Compressor::compress_with_progress`](crate::Compressor::compress_with_progress).
+    /// [`Compressor::progress`](crate::Compressor::progress).
     ///
     /// # Errors
     ///

@@ -1,7 +1,6 @@
 //! Every way to compress with every setting: the bytes of the plain call, or the refusal of the table.
 
 use crate::types::fields::{self, Kind};
-use ferrosz::codec::tile::ChunkLength;
 use ferrosz::parts::{Group, Plan, Threads};
 use ferrosz::ways::{Setting, Way, refusal};
 use ferrosz::{
@@ -78,7 +77,6 @@ impl<V: Value> Case<V> {
 
     /// Of the whole field by members and by a plan, and what they should be.
     fn members(&self) -> [Found; 2] {
-        let chosen = self.compressor.choose_without_mask(&self.field);
         let mut file = Cursor::new(Vec::new());
         let found = Threads::run(2, &mut file, |group| {
             let own = [[0..11, 0..10, 0..40], [11..24, 0..10, 0..40]][group.rank()].clone();
@@ -87,10 +85,7 @@ impl<V: Value> Case<V> {
                 .compress_part(group, &own, &self.field[first..end])
         });
         let found = found.into_iter().find(Result::is_err).unwrap_or(Ok(0));
-        [
-            found.map(|_| file.into_inner()),
-            chosen.and_then(|chosen| chosen.compress(&self.field)),
-        ]
+        [found.map(|_| file.into_inner()), self.without_mask()]
     }
 
     fn plan(&self) -> [Found; 2] {
@@ -103,25 +98,15 @@ impl<V: Value> Case<V> {
             };
             let (parts, mut file) = ([part(0)?, part(1)?], Cursor::new(Vec::new()));
             Plan::read(&plan.to_bytes())?.join(&[&parts[0], &parts[1]], &mut file)?;
-            Ok((plan.codec(), file.into_inner()))
+            Ok(file.into_inner())
         };
-        match planned() {
-            Err(error) => [Err(error), Ok(Vec::new())],
-            Ok((codec, stream)) => {
-                let bound = self.compressor.bound();
-                let info = ferrosz::info(&stream).expect("a stream");
-                let named = Compressor::new(codec, bound).device(Device::Cpu);
-                let named = named
-                    .extents(&LENGTHS)
-                    .and_then(|named| named.with_rank(info.rank));
-                let mut named = named.expect("settings");
-                let is_of = |length: &ChunkLength| Some(length.tiles()) == info.chunk_tiles;
-                if let Some(length) = ChunkLength::ALL.into_iter().find(is_of) {
-                    named = named.chunk_length(length);
-                }
-                [Ok(stream), named.compress(&self.field)]
-            }
-        }
+        [planned(), self.without_mask()]
+    }
+
+    /// The stream of the plain call, with a codec that needs no mask.
+    fn without_mask(&self) -> Found {
+        let chosen = self.compressor.choose_without_mask(&self.field)?;
+        chosen.compress(&self.field)
     }
 
     fn check(&self) {

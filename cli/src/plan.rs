@@ -100,7 +100,7 @@ fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
     let assumed = Assumed {
         shape: Shape {
             dtype: plan.value_type(),
-            extents: plan.extents().to_vec(),
+            extents: plan.extents(),
         },
         check: CHECK_FLAGS,
     };

@@ -94,7 +94,8 @@ impl Compressor {
         let (elements, extents, gpu) = agree(group, prepared())?;
         let decomposition = Decomposition::gather(group, extents.lengths(), own)?;
         // 2. The values of the coded field, by a conversion that follows from the values of all.
-        let (coder, conversion) = self.convert_part(group, values)?;
+        let all = |numbers: &mut [u64]| group.max(numbers);
+        let (coder, conversion) = self.convert_in_parts(Way::Members, values, all)?;
         let coded = conversion::to_coded(self.copies, &conversion, None, values);
         let coded = agree(group, coded)?;
         // 3. Codec, rank and axes.
@@ -155,21 +156,23 @@ impl Compressor {
         }
     }
 
-    /// The compressor for the coded field, and the conversion of the values of all members.
-    fn convert_part<V: Value>(
+    /// The compressor for the coded field, and the conversion of the values of all members: `all` replaces numbers by the largest
+    /// ones of all.
+    fn convert_in_parts<V: Value>(
         &self,
-        group: &dyn Group,
+        way: Way,
         values: &[V],
+        all: impl FnOnce(&mut [u64]) -> Result<(), Error>,
     ) -> Result<(Self, Conversion), Error> {
         if V::TYPE.is_coded_as_is() {
             return Ok((*self, Conversion::none(V::TYPE)));
         }
-        let present = conversion::present_in_parts::<V>(values, |numbers| group.max(numbers));
+        let present = conversion::present_in_parts::<V>(values, all);
         let (coder, conversion) = self.planned(present?)?;
         match coder.keep() == Keep::default() {
             true => Ok((coder, conversion)),
             false => Err(Error::Refused {
-                way: Way::Members,
+                way,
                 setting: Setting::Mask,
             }),
         }

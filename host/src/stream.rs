@@ -73,19 +73,20 @@ impl<'a> StreamRef<'a> {
         })
     }
 
-    /// The start of a stream without records and updates: the first entries of its table, and their chunks.
+    /// The start of a stream without updates: its records, the first entries of its table, and their chunks.
     pub(crate) fn of_start(
         header: Header,
+        records: &'a [u8],
         table: &'a [[u8; ENTRY_BYTES]],
         payload: &'a [u8],
     ) -> Result<Self, FormatError> {
         Ok(Self {
             header,
-            order: Order::of_records(&[], &header.extents)?,
+            order: Order::of_records(records, &header.extents)?,
             identity: header.identity(),
-            records: &[],
-            mapping: mapping(&header, &[])?,
-            conversion: conversion(&header, &[])?,
+            records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
             table,
             payload,
             updates: &[],

@@ -45,12 +45,11 @@ const CHOOSE: &str = "nobody has all of the field to choose for; choose first";
 const LINES: &str = "each of its arrays is a line, and all are compressed by one kernel";
 
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 15] = [
+const REFUSALS: [(Way, &[Setting], &str); 14] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], FILLED),
     (Way::Plan, &[Setting::Pwrel], LOGARITHMS),
-    (Way::Plan, &[Setting::Axes, Setting::Converted], AS_IT_IS),
     (Way::Slabs, &[Setting::Mask], FILLED),
     (Way::Slabs, &[Setting::Pwrel], LOGARITHMS),
     (Way::Slabs, &[Setting::Axes, Setting::Converted], AS_IT_IS),

@@ -451,11 +451,6 @@ impl Compressor {
         })
     }
 
-    /// Whether axes were set.
-    pub(crate) fn has_axes(&self) -> bool {
-        self.axes.is_some()
-    }
-
     /// Whether axes were set whose order is not the user's.
     pub(crate) fn turns_axes(&self) -> bool {
         self.axes.is_some_and(|axes| !axes.order().is_identity())

@@ -1,9 +1,12 @@
 //! Fields in parts without a group: the plan by which parts are made one by one.
 
+mod elements;
 mod part;
 mod record;
 
-use crate::compress::Compressor;
+use crate::compress::{Compressor, in_order};
+use crate::cpu::mapping::conversion;
+use crate::cpu::mapping::mask::Mask;
 use crate::cpu::tiles::Reader;
 use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::holder::Alone;
@@ -12,18 +15,16 @@ use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::heading::Heading;
 use crate::sample;
-use crate::stream::StreamRef;
+use crate::stream::{self, StreamRef};
 use crate::table::Table;
 use crate::ways::Way;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
-use ferrosz_codec::container::roles::Role;
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
-use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::{Bound, Codec, Element, Value, ValueType, with_element};
 use record::field;
-use std::ops::Range;
 
 /// How a field is compressed in parts: its header, and with codecs of tiles the prologue and the coarse field. With it
 /// each part can be compressed alone, on any machine that reads the field, in any order; then the parts are joined.
@@ -53,13 +54,15 @@ pub struct Plan {
     parts: u64,
     /// The header of the stream; the payload's length is missing.
     header: Header,
+    /// The records of the stream.
+    records: Vec<u8>,
     /// A number made from values of all the field, so that no part is made from another one.
     fingerprint: u64,
     /// The prologue and the coarse field.
     start: EncodedChunks,
 }
 
-const MAGIC: &[u8; 8] = b"FSZPLAN2";
+const MAGIC: &[u8; 8] = b"FSZPLAN3";
 
 /// Bytes of the start of a plan: magic, number of parts, number of records, fingerprint, header.
 const HEAD_BYTES: usize = 32 + HEADER_BYTES;
@@ -70,80 +73,81 @@ const FINGERPRINT_VALUES: u64 = 4096;
 
 impl Compressor {
     /// Plans the compression of a field in so many parts. The parameters of codecs of tiles are decided, which takes up to
-    /// a tenth of the time of compression. A preset chooses for the whole field, with its axes in their order, and among the
-    /// codecs that need [no mask](Compressor::choose_without_mask).
+    /// a tenth of the time of compression. A preset chooses for the whole field, among the codecs that need
+    /// [no mask](Compressor::choose_without_mask). The field is copied if its values are converted or its axes are turned.
     ///
     /// # Errors
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::Refused`] with settings that plans [cannot have](crate::ways);
     /// [`Error::BadPlan`] without parts.
     pub fn plan<V: Value>(&self, field: &[V], parts: u64) -> Result<Plan, Error> {
-        let extents = self.extents_for(field.len() as u64)?;
-        let whole: Vec<Range<u64>> = extents.lengths().iter().map(|length| 0..*length).collect();
-        let compressor = self.with_extents(extents);
-        let elements = compressor.check_part::<V>(Way::Plan, &whole, field.len())?;
-        let compressor = compressor.chosen_in_order(field)?;
-        compressor.max_compressed_len(elements, V::TYPE)?;
-        let layout = compressor.layout_for(elements)?;
+        let elements = field.len() as u64;
+        let compressor = self.with_extents(self.extents_for(elements)?);
+        compressor.check_way::<V>(Way::Plan)?;
         if parts == 0 {
             return Err(Error::BadPlan("a plan has at least one part".to_owned()));
         }
-        let bound = self.bound();
-        with_element!(V::Coded::DTYPE, E => {
-            compiled_here!(plan: fn(Layout, Bound, u64, &[E]) -> Result<Plan, Error> = plan_of::<E>);
-            plan()(layout, bound, parts, bytemuck::cast_slice(field))
+        let chosen = compressor.choose_without_mask(field)?;
+        chosen.max_compressed_len(elements, V::TYPE)?;
+        let (coder, conversion) = chosen.convert_in_parts(Way::Plan, field, |_| Ok(()))?;
+        let (layout, order) = (chosen.layout_for(elements)?, chosen.order_for(elements)?);
+        let heading = Heading {
+            order,
+            conversion,
+            bound: self.bound(),
+        };
+        let coded = conversion::to_coded(self.copies, &conversion, None, field)?;
+        let turned = in_order(self.copies, layout.extents.lengths(), &order, &coded)?;
+        let bound = coder.bound();
+        let (header, start) = with_element!(V::Coded::DTYPE, E => {
+            compiled_here!(start: StartOf<E> = start_of::<E>);
+            start()(layout, bound, bytemuck::cast_slice(&turned))?
+        });
+        let mask = Mask {
+            records: heading.records(),
+            ..Mask::default()
+        };
+        Ok(Plan {
+            parts,
+            header: mask.header(heading.header(header)),
+            records: mask.records,
+            fingerprint: fingerprint(field),
+            start,
         })
     }
 }
 
-impl Compressor {
-    /// The same compressor with a codec that leaves the axes of a field in their order.
-    fn chosen_in_order<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
-        let rank = self.extents_for(field.len() as u64)?.lengths().len();
-        let roles = (1..=rank).rev().map(|from_last| match from_last {
-            1 => Role::X,
-            2 => Role::Y,
-            _ => Role::Z,
-        });
-        let is_open = self.preset().is_some() && !self.has_axes();
-        match Axes::new(&roles.collect::<Vec<_>>()) {
-            Ok(axes) if is_open => self.axes(axes).choose_without_mask(field),
-            _ => self.choose_without_mask(field),
-        }
-    }
-}
+/// [`start_of`] an element type.
+type StartOf<T> = fn(Layout, Bound, &[T]) -> Result<(Header, EncodedChunks), Error>;
 
-fn plan_of<T: Element>(
+/// The header of a stream, and its prologue and coarse field.
+fn start_of<T: Element>(
     layout: Layout,
     bound: Bound,
-    parts: u64,
     values: &[T],
-) -> Result<Plan, Error> {
+) -> Result<(Header, EncodedChunks), Error> {
     let version = Version::best();
     let quantizer = cpu::resolve(version, bound, values);
-    let order = Order::identity(layout.extents.lengths().len());
     let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let header = Heading::plain::<T>(order, bound).header(header);
     let mut start = EncodedChunks::default();
     if let (Some(layout), false) = (layout.tiles(), values.is_empty()) {
         let holder = Alone::new(&layout, values);
-        let field = Field::new(version, &layout, &quantizer, &holder);
-        let begun = field.begin()?;
-        field.put_start(&begun, &mut |wave, _| start.append(wave))?;
+        let field = Field {
+            version,
+            layout: &layout,
+            quantizer: &quantizer,
+        };
+        let begun = field.begin(&holder)?;
+        field.put_start(&holder, &begun, &mut |wave, _| start.append(wave))?;
     }
-    Ok(Plan {
-        parts,
-        header,
-        fingerprint: fingerprint(values),
-        start,
-    })
+    Ok((header, start))
 }
 
 /// The checksum of values from all parts of a field.
-fn fingerprint<T: Element>(values: &[T]) -> u64 {
+fn fingerprint<V: Value>(values: &[V]) -> u64 {
     let all = values.len() as u64;
     let taken = sample::spread(all, all.min(FINGERPRINT_VALUES));
-    let taken: Vec<T> = taken.map(|at| values[at as usize]).collect();
+    let taken: Vec<V> = taken.map(|at| values[at as usize]).collect();
     checksum(0, bytemuck::cast_slice(&taken))
 }
 
@@ -159,8 +163,11 @@ impl Plan {
     }
 
     /// The extents of the field.
-    pub fn extents(&self) -> &[u64] {
-        self.header.extents.lengths()
+    pub fn extents(&self) -> Vec<u64> {
+        let coded = &self.header.extents;
+        let order = Order::of_records(&self.records, coded);
+        let extents = order.map_or(*coded, |order| order.user_extents(coded));
+        extents.lengths().to_vec()
     }
 
     /// The codec of the stream.
@@ -176,6 +183,7 @@ impl Plan {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(self.header.to_bytes());
+        bytes.extend(&self.records);
         bytes.extend(record::list(&self.start.listings));
         bytes.extend_from_slice(&self.start.bytes);
         bytes.extend(checksum(0, &bytes).to_le_bytes());
@@ -198,6 +206,9 @@ impl Plan {
         }
         let (head, behind) = bytes.split_at_checked(HEAD_BYTES).ok_or_else(damaged)?;
         let header = Header::read(&head[HEAD_BYTES - HEADER_BYTES..])?;
+        let records = usize::try_from(header.record_bytes).ok();
+        let split = records.and_then(|records| behind.split_at_checked(records));
+        let (records, behind) = split.ok_or_else(damaged)?;
         let (listings, bytes) = record::read(behind, 0, field(head, 2)).ok_or_else(damaged)?;
         let start = record::complete(listings, bytes).ok_or_else(damaged)?;
         if start.listings.len() as u64 != start_entries(&header) || field(head, 1) == 0 {
@@ -206,6 +217,7 @@ impl Plan {
         let plan = Self {
             parts: field(head, 1),
             header,
+            records: records.to_vec(),
             fingerprint: field(head, 3),
             start: EncodedChunks {
                 listings: start.listings,
@@ -221,11 +233,16 @@ impl Plan {
     /// Refuses what no field has as its plan: the stream of its parts would be damaged.
     fn check(&self) -> Result<(), Error> {
         let header = &self.header;
-        let plain = Layout {
+        let mask = Mask {
+            records: self.heading()?.records(),
+            ..Mask::default()
+        };
+        let layout = Layout {
             classes: 0,
             ..header.layout()
         };
-        if plain.header(header.dtype, header.bound, header.error_bits) != *header {
+        let plain = layout.header(header.dtype, header.bound, header.error_bits);
+        if mask.header(self.heading()?.header(plain)) != *header || mask.records != self.records {
             return Err(Error::BadPlan("the plan is damaged".to_owned()));
         }
         let layout = match header.layout().family() {
@@ -235,6 +252,16 @@ impl Plan {
         with_element!(header.dtype, E => {
             compiled_here!(check: fn(&Plan, &TileLayout) -> Result<(), Error> = |plan, layout| plan.with_start::<E, ()>(layout, |_, _| Ok(())));
             check()(self, &layout)
+        })
+    }
+
+    /// How the coded field follows from the field.
+    fn heading(&self) -> Result<Heading, Error> {
+        let (header, records) = (&self.header, &self.records);
+        Ok(Heading {
+            order: Order::of_records(records, &header.extents)?,
+            conversion: stream::conversion(header, records)?,
+            bound: header.bound,
         })
     }
 
@@ -251,7 +278,7 @@ impl Plan {
             table.entry(chunk, end - chunk.bytes)
         });
         let entries: Vec<_> = entries.collect();
-        let stream = StreamRef::of_start(header, &entries, &self.start.bytes)?;
+        let stream = StreamRef::of_start(header, &self.records, &entries, &self.start.bytes)?;
         let reader = Reader::<T>::new(Version::best(), &stream, layout, true)?;
         let first = self.start.listings.first();
         let length = first.map_or(0, |prologue| prologue.bytes as usize);

@@ -8,7 +8,7 @@ use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor};
 use crate::cpu::tiles::chunks::Chunks;
 use crate::cpu::tiles::coder::{self, Encoder};
-use crate::cpu::tiles::codes::{Predict, Tiles, count};
+use crate::cpu::tiles::codes::{Predict, TileValues, Tiles, count};
 use crate::cpu::tiles::holder::{CoarsePart, Holder, agreed};
 use crate::cpu::tiles::kept::{Kept, TilePlace};
 use crate::cpu::{Progress, Version};
@@ -35,13 +35,21 @@ pub(crate) fn encode_all<T: Element>(
     progress: Progress<'_>,
     put: Put<'_>,
 ) -> Result<(), Error> {
-    let field = Field::new(version, layout, quantizer, holder);
-    let begun = field.begin()?;
+    let field = Field {
+        version,
+        layout,
+        quantizer,
+    };
+    let begun = field.begin(holder)?;
     let anchor = |_, at| begun.known(at);
-    let (prologue, counted) = (&begun.prologue, &begun.counted);
-    let encoded = field.put_start(&begun, put).and_then(|()| {
-        field.put_chunks(prologue, &anchor, counted, holder.chunks(), progress, put)
-    });
+    let known = KnownStart {
+        prologue: &begun.prologue,
+        anchor: &anchor,
+        counted: &begun.counted,
+    };
+    let encoded = field
+        .put_start(holder, &begun, put)
+        .and_then(|()| field.put_chunks(holder.values(), known, holder.chunks(), progress, put));
     agreed(holder, encoded)
 }
 
@@ -50,10 +58,9 @@ const PROLOGUE: u64 = 0;
 
 /// A field that has elements, and how it is encoded.
 pub(crate) struct Field<'a, T> {
-    version: Version,
-    layout: &'a TileLayout,
-    quantizer: &'a Quantizer<T>,
-    holder: &'a dyn Holder<T>,
+    pub(crate) version: Version,
+    pub(crate) layout: &'a TileLayout,
+    pub(crate) quantizer: &'a Quantizer<T>,
 }
 
 /// What is known of a field before its chunks are encoded.
@@ -72,34 +79,28 @@ impl<T: Element> Begun<'_, T> {
 }
 
 /// The value of an anchor of a tile, at a position of the coarse field.
-pub(crate) type AnchorOf<'a, T> = &'a (dyn Fn(u64, [u64; 3]) -> T + Sync);
+type AnchorOf<'a, T> = &'a (dyn Fn(u64, [u64; 3]) -> T + Sync);
 
-impl<'a, T: Element> Field<'a, T> {
-    pub(crate) fn new(
-        version: Version,
-        layout: &'a TileLayout,
-        quantizer: &'a Quantizer<T>,
-        holder: &'a dyn Holder<T>,
-    ) -> Self {
-        Self {
-            version,
-            layout,
-            quantizer,
-            holder,
-        }
-    }
+/// What chunks are encoded from, beside their values.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownStart<'a, T> {
+    pub(crate) prologue: &'a Prologue<T>,
+    pub(crate) anchor: AnchorOf<'a, T>,
+    /// Codes that are kept.
+    pub(crate) counted: &'a Kept,
+}
 
+impl<T: Element> Field<'_, T> {
     /// Decides the parameters and frequencies, and makes the codes of the coarse field.
-    pub(crate) fn begin(&self) -> Result<Begun<'a, T>, Error> {
+    pub(crate) fn begin<'h>(&self, holder: &'h dyn Holder<T>) -> Result<Begun<'h, T>, Error> {
         let &Self {
-            version,
-            layout,
-            holder,
-            ..
+            version, layout, ..
         } = self;
         // 1. The parameters of the prediction, and the coarse field.
         let tuning = layout.codec.predictor.tuning();
-        let start = tuning.map(|tuning| Start::new(self, &tuning)).transpose()?;
+        let start = tuning
+            .map(|tuning| Start::new(self, holder, &tuning))
+            .transpose()?;
         let mut begun = Begun {
             prologue: Prologue {
                 resolved: start.as_ref().map(|start| start.resolved),
@@ -115,7 +116,7 @@ impl<'a, T: Element> Field<'a, T> {
         }
         // 2. The frequencies, from the codes of the tiles that are counted.
         let anchor = |_, at| begun.known(at);
-        let counted = self.with_tiles(&begun.prologue, &anchor, |tiles| {
+        let counted = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
             Kept::new(holder.counted(), |places| {
                 tiles.encode(places, |_, _, _| {});
             })
@@ -138,11 +139,16 @@ impl<'a, T: Element> Field<'a, T> {
     }
 
     /// Puts the prologue, if this is the member that has it, and the chunks of the coarse field.
-    pub(crate) fn put_start(&self, begun: &Begun<'_, T>, put: Put<'_>) -> Result<(), Error> {
+    pub(crate) fn put_start(
+        &self,
+        holder: &dyn Holder<T>,
+        begun: &Begun<'_, T>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
         let Begun {
             prologue, start, ..
         } = begun;
-        if self.holder.is_first() {
+        if holder.is_first() {
             let anchors = start
                 .as_ref()
                 .map_or(&[][..], |start| start.coarse.anchors());
@@ -164,28 +170,27 @@ impl<'a, T: Element> Field<'a, T> {
         )
     }
 
-    /// Puts chunks of the field, given its prologue and the decoded values of the coarse field.
+    /// Puts chunks of the field.
     pub(crate) fn put_chunks(
         &self,
-        prologue: &Prologue<T>,
-        anchor: AnchorOf<'_, T>,
-        counted: &Kept,
+        values: &dyn TileValues<T>,
+        known: KnownStart<'_, T>,
         numbers: Numbers<'_>,
         progress: Progress<'_>,
         put: Put<'_>,
     ) -> Result<(), Error> {
-        let map = self.zones(prologue);
-        let chunks = self.chunks(prologue, &map, Part::Fine);
-        let values = self.holder.values();
-        self.with_tiles(prologue, anchor, |tiles| {
+        let map = self.zones(known.prologue);
+        let chunks = self.chunks(known.prologue, &map, Part::Fine);
+        self.with_tiles(values, known.prologue, known.anchor, |tiles| {
             let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
-            chunks.encode(values, numbers, counted, predict, progress, put)
+            chunks.encode(values, numbers, known.counted, predict, progress, put)
         })
     }
 
     /// Calls `work` with the tiles of the field.
     fn with_tiles<R>(
         &self,
+        values: &dyn TileValues<T>,
         prologue: &Prologue<T>,
         anchor: AnchorOf<'_, T>,
         work: impl FnOnce(&Tiles<'_, T>) -> R,
@@ -194,7 +199,6 @@ impl<'a, T: Element> Field<'a, T> {
             version,
             layout,
             quantizer,
-            holder,
         } = self;
         let predict = match &prologue.resolved {
             None => Predict::Lorenzo { version, quantizer },
@@ -209,7 +213,7 @@ impl<'a, T: Element> Field<'a, T> {
                 }
             }
         };
-        work(&Tiles::new(&layout.fine, holder.values(), predict))
+        work(&Tiles::new(&layout.fine, values, predict))
     }
 
     fn zones(&self, prologue: &Prologue<T>) -> ZoneMap {
@@ -218,10 +222,7 @@ impl<'a, T: Element> Field<'a, T> {
         ZoneMap::new(self.layout.codec.order(self.layout.shape()), shifts)
     }
 
-    fn chunks<'m>(&self, prologue: &Prologue<T>, map: &'m ZoneMap, part: Part) -> Chunks<'m>
-    where
-        'a: 'm,
-    {
+    fn chunks<'m>(&'m self, prologue: &Prologue<T>, map: &'m ZoneMap, part: Part) -> Chunks<'m> {
         let coder = self.layout.codec.coder;
         Chunks {
             version: self.version,
@@ -265,12 +266,15 @@ struct Start<'a, T> {
 }
 
 impl<'a, T: Element> Start<'a, T> {
-    fn new(field: &Field<'a, T>, tuning: &Tuning) -> Result<Self, Error> {
+    fn new(
+        field: &Field<'_, T>,
+        holder: &'a dyn Holder<T>,
+        tuning: &Tuning,
+    ) -> Result<Self, Error> {
         let &Field {
             version,
             layout,
             quantizer,
-            holder,
         } = field;
         let (resolved, coefficients) = holder.tuned(version, quantizer, tuning)?;
         let coarse = holder.coarse(tuning.geometry.spacing(layout.shape()))?;

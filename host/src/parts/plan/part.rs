@@ -1,22 +1,23 @@
 //! Parts of a plan: each is a file, and all of them make a stream.
 
+use super::elements::{AsTheyAre, Elements, Mapped, OfChunks, OfTiles};
 use super::record::{self, field};
 use super::{Plan, fingerprint, start_entries};
-use crate::cpu::blocks::compress::{self, WholeValues};
+use crate::cpu::blocks::compress;
 use crate::cpu::numbers::Numbers;
 use crate::cpu::sink::Sink;
-use crate::cpu::tiles::compress::Field;
-use crate::cpu::tiles::holder::Alone;
+use crate::cpu::tiles::compress::{Field, KnownStart};
 use crate::cpu::tiles::kept::Kept;
 use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
+use crate::heading::Heading;
 use crate::large::Written;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Element, Value, with_element};
+use ferrosz_codec::{Element, Value, with_value};
 use std::io::{Seek, Write};
 use std::ops::Range;
 
@@ -69,8 +70,7 @@ impl Plan {
                 V::TYPE
             ));
         }
-        let values: &[V::Coded] = bytemuck::cast_slice(field);
-        if fingerprint(values) != self.fingerprint {
+        if fingerprint(field) != self.fingerprint {
             return bad("the plan is of a field with other values".to_owned());
         }
         let mut sink = Written::new(&mut writer)?;
@@ -82,9 +82,9 @@ impl Plan {
                 let parts: Vec<&[u8]> = wave.iter().map(|chunks| &chunks.bytes[..]).collect();
                 sink.append_all(&parts)
             };
-            with_element!(V::Coded::DTYPE, E => {
-                compiled_here!(encode_of: Encode<E> = encode::<E>);
-                encode_of()(self, part, bytemuck::cast_slice(values), progress, put)
+            with_value!(V::TYPE, W => {
+                compiled_here!(encode_of: Encode<W> = Plan::encode::<W>);
+                encode_of()(self, part, bytemuck::cast_slice(field), progress, put)
             })?;
         }
         let listed = record::list(&listings);
@@ -129,7 +129,7 @@ impl Plan {
             )));
         }
         let mut sink = Written::new(&mut writer)?;
-        let mut stream = Writer::new(self.header, &[], &mut sink)?;
+        let mut stream = Writer::new(self.header, &self.records, &mut sink)?;
         stream.append(std::slice::from_ref(&self.start))?;
         for (part, chunks) in (0..).zip(by_number.into_iter().flatten()) {
             if !chunks.is_sound() {
@@ -177,38 +177,70 @@ fn damaged(part: u64) -> Error {
     Error::BadPlan(format!("part {part} is damaged: compress it again"))
 }
 
-/// [`encode`] of an element type.
-type Encode<T> = fn(&Plan, u64, &[T], Progress<'_>, Put<'_>) -> Result<(), Error>;
+/// [`Plan::encode`] of a type of values.
+type Encode<V> = fn(&Plan, u64, &[V], Progress<'_>, Put<'_>) -> Result<(), Error>;
 
-/// Encodes the chunks of a part.
-fn encode<T: Element>(
-    plan: &Plan,
-    part: u64,
-    values: &[T],
-    progress: Progress<'_>,
-    put: Put<'_>,
-) -> Result<(), Error> {
-    let (header, entries) = (plan.header, plan.entries(part));
-    let version = Version::best();
-    let quantizer: Quantizer<T> = header.quantizer()?;
-    match header.layout().family() {
-        Family::Blocks(layout) => {
-            let (grid, field) = (layout.grid, values);
-            let values = WholeValues { grid, field };
-            let chunks = Numbers::Range(entries);
-            compress::encode(version, layout, &quantizer, &values, chunks, progress, put)
+impl Plan {
+    /// Encodes the chunks of a part.
+    fn encode<V: Value>(
+        &self,
+        part: u64,
+        field: &[V],
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let Heading {
+            order, conversion, ..
+        } = self.heading()?;
+        match conversion.is_none() && order.is_identity() {
+            true => {
+                let field = AsTheyAre::<V::Coded>(bytemuck::cast_slice(field));
+                self.encode_of(part, &field, progress, put)
+            }
+            false => {
+                let mapped = Mapped::new(field, conversion, &order, &self.header.extents);
+                self.encode_of(part, &mapped, progress, put)
+            }
         }
-        Family::Tiles(layout) => {
-            let first = start_entries(&header);
-            let numbers = Numbers::Range(entries.start - first..entries.end - first);
-            let holder = Alone::new(&layout, values);
-            let field = Field::new(version, &layout, &quantizer, &holder);
-            let coarse = layout.coarse.unwrap_or(layout.fine);
-            plan.with_start(&layout, |prologue, known| {
-                let anchor = |_, at| known[coarse.flat(at) as usize];
-                let counted = Kept::default();
-                field.put_chunks(prologue, &anchor, &counted, numbers, progress, put)
-            })
+    }
+
+    fn encode_of<T: Element>(
+        &self,
+        part: u64,
+        elements: &dyn Elements<T>,
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let (header, entries) = (self.header, self.entries(part));
+        let version = Version::best();
+        let quantizer: Quantizer<T> = header.quantizer()?;
+        match header.layout().family() {
+            Family::Blocks(layout) => {
+                let grid = &layout.grid;
+                let values = OfChunks { grid, elements };
+                let chunks = Numbers::Range(entries);
+                compress::encode(version, layout, &quantizer, &values, chunks, progress, put)
+            }
+            Family::Tiles(layout) => {
+                let first = start_entries(&header);
+                let numbers = Numbers::Range(entries.start - first..entries.end - first);
+                let field = Field {
+                    version,
+                    layout: &layout,
+                    quantizer: &quantizer,
+                };
+                let grid = &layout.fine;
+                let values = OfTiles { grid, elements };
+                let coarse = layout.coarse.unwrap_or(layout.fine);
+                self.with_start(&layout, |prologue, decoded| {
+                    let known = KnownStart {
+                        prologue,
+                        anchor: &|_, at| decoded[coarse.flat(at) as usize],
+                        counted: &Kept::default(),
+                    };
+                    field.put_chunks(&values, known, numbers, progress, put)
+                })
+            }
         }
     }
 }

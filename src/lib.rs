@@ -39,8 +39,8 @@ pub mod cuda {
     #[doc(no_inline)]
     pub use ferrosz_host::cuda::cudarc;
     pub use ferrosz_host::cuda::{
-        BatchCompression, BatchDecompression, FieldChoice, Gpu, Packed, PinnedMemory, Slabs,
-        Transfer, Workspace, batch_fault, release_memory,
+        AtAddress, BatchCompression, BatchDecompression, FieldChoice, Gpu, Packed, PinnedMemory,
+        Slabs, Transfer, Workspace, batch_fault, release_memory,
     };
 }
 

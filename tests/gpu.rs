@@ -137,7 +137,7 @@ impl<'a> OnDevice<'a> {
         assert!(found == expected);
         assert!(rest.iter().all(|byte| *byte == 0xA5), "written past it");
         let layout = compressor.layout_for(length)?;
-        assert_eq!(gpu.header(stream, &bytes)?.codec, layout.codec);
+        assert_eq!(gpu.layout_of(stream, &bytes)?.layout, layout);
         Ok(Self {
             gpu,
             stream,

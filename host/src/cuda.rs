@@ -24,6 +24,7 @@
 //! # Ok::<(), ferrosz::Error>(())
 //! ```
 
+mod address;
 mod batch;
 mod choice;
 mod slabs;
@@ -49,7 +50,7 @@ use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
-use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::{Element, FormatError, Shape, Value, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells;
@@ -58,6 +59,7 @@ use ferrosz_simt::View;
 use std::sync::Arc;
 
 pub use crate::gpu::executor::pinned::PinnedMemory;
+pub use address::AtAddress;
 pub use batch::{BatchCompression, BatchDecompression, batch_fault};
 pub use choice::FieldChoice;
 pub use slabs::Slabs;
@@ -212,7 +214,7 @@ impl Gpu {
     /// Values of `f16`, `bf16`, `i16` and `u16` become elements in the kernels; their workspace is that of
     /// [`Gpu::workspace_for`]. They have no fill values here.
     ///
-    /// Both buffers must be aligned to 16 bytes.
+    /// Both buffers must be aligned to 16 bytes. [`AtAddress`] is one that is known by its address.
     ///
     /// # Errors
     ///
@@ -229,38 +231,9 @@ impl Gpu {
     ) -> Result<(), Error> {
         let elements = input.len() as u64;
         let room = output.len() as u64;
+        // The two guards keep the buffers valid, and ordered with other streams.
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
-        unsafe {
-            self.compress_raw::<V>(stream, compressor, input, elements, output, room, workspace)
-        }
-    }
-
-    /// As [`Gpu::compress`], with device addresses.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::compress`].
-    ///
-    /// # Safety
-    ///
-    /// `elements` elements at `input` and `room` bytes at `output` must be valid device memory of
-    /// this GPU's context until the work on `stream` is done, and must not overlap.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "two buffers, each an address and a length"
-    )]
-    pub unsafe fn compress_raw<V: Value>(
-        &self,
-        stream: &Arc<CudaStream>,
-        compressor: impl Into<FieldChoice>,
-        input: u64,
-        elements: u64,
-        output: u64,
-        room: u64,
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
         let choice = compressor.into();
         let compressor = choice.compressor();
         check_values::<V>(compressor)?;
@@ -276,7 +249,7 @@ impl Gpu {
         }
         let states = workspace_cells(&layout) - cells::STATES;
         let cells = workspace.cells_for(stream, states)?;
-        // SAFETY: by the contract of this function.
+        // SAFETY: the guard keeps so many elements valid.
         let field = unsafe { words("input", input, bytes_of::<V>(elements))? };
         let call = Compression {
             layout: &layout,
@@ -285,7 +258,7 @@ impl Gpu {
             mapping: &mapping,
             fills: compressor.missing::<V>()?.len() as u32,
             field,
-            // SAFETY: by the contract of this function.
+            // SAFETY: the guard keeps so many bytes valid.
             stream: unsafe { words("output", output, room)? },
             cells,
         };
@@ -357,49 +330,6 @@ impl Gpu {
         output: &mut impl DevicePtrMut<V>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        let stream_room = input.len() as u64;
-        let room = output.len() as u64;
-        let (input, _input_use) = input.device_ptr(stream);
-        let (output, _output_use) = output.device_ptr_mut(stream);
-        // SAFETY: the two guards keep the buffers valid, and ordered with other streams.
-        unsafe {
-            self.decompress_raw::<V>(
-                stream,
-                decompressor,
-                layout,
-                (input, stream_room),
-                part,
-                (output, room),
-                workspace,
-            )
-        }
-    }
-
-    /// As [`Gpu::decompress_part`], with device addresses: `input` is an address and its number of bytes, `output` an
-    /// address and its number of elements.
-    ///
-    /// # Errors
-    ///
-    /// As [`Gpu::decompress_part`].
-    ///
-    /// # Safety
-    ///
-    /// Both must be valid device memory of this GPU's context until the work on `stream` is done,
-    /// and must not overlap.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each says one thing that the device cannot"
-    )]
-    pub unsafe fn decompress_raw<V: Value>(
-        &self,
-        stream: &Arc<CudaStream>,
-        decompressor: &Decompressor,
-        layout: impl Into<StreamLayout>,
-        input: (u64, u64),
-        part: &Part,
-        output: (u64, u64),
-        workspace: &mut Workspace,
-    ) -> Result<(), Error> {
         let layout = StreamLayout {
             value_type: V::TYPE,
             ..layout.into()
@@ -411,10 +341,11 @@ impl Gpu {
         let part = (*part != Part::Elements(0..elements)).then_some(part);
         let wanted = Wanted::of(&layout, part)?;
         let needed = wanted.elements();
-        if output.1 < needed {
+        let found = output.len() as u64;
+        if found < needed {
             return Err(Error::OutputTooSmall {
                 needed,
-                found: output.1,
+                found,
                 unit: "elements",
             });
         }
@@ -422,14 +353,18 @@ impl Gpu {
             return Err(Error::PartOfTiles);
         }
         let states = cells_to_decompress(&layout) - cells::STATES;
+        let bytes = input.len() as u64;
+        // The two guards keep the buffers valid, and ordered with other streams.
+        let (input, _input_use) = input.device_ptr(stream);
+        let (output, _output_use) = output.device_ptr_mut(stream);
         let call = Decompression {
             layout: &layout,
             wanted: &wanted,
             verify: decompressor.verifies_checksums(),
-            // SAFETY: by the contract of this function.
-            stream: unsafe { words("input", input.0, input.1)? },
-            // SAFETY: by the contract of this function.
-            output: unsafe { words("output", output.0, bytes_of::<V>(needed))? },
+            // SAFETY: the guard keeps so many bytes valid.
+            stream: unsafe { words("input", input, bytes)? },
+            // SAFETY: the guard keeps at least so many elements valid.
+            output: unsafe { words("output", output, bytes_of::<V>(needed))? },
             cells: workspace.cells_for(stream, states)?,
         };
         self.run(stream, |executor| {
@@ -437,22 +372,37 @@ impl Gpu {
         })
     }
 
-    /// Reads the header of a stream on the device. Waits for the work on `stream`.
+    /// Reads the layout of a stream on the device. Waits for the work on `stream`.
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the header is damaged; [`Error::Cuda`].
-    pub fn header(
+    /// [`Error::Format`] if there is no stream, or not all of it; [`Error::Misaligned`]; [`Error::Cuda`].
+    pub fn layout_of(
         &self,
         stream: &Arc<CudaStream>,
         input: &impl DevicePtr<u8>,
-    ) -> Result<Header, Error> {
-        let mut bytes = vec![0; HEADER_BYTES.min(input.len())];
+    ) -> Result<StreamLayout, Error> {
+        let found = input.len() as u64;
         let (address, _use) = input.device_ptr(stream);
         // SAFETY: the guard keeps the buffer valid.
-        let view = unsafe { words("input", address, bytes.len() as u64)? };
-        self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
-        Ok(Header::read(&bytes)?)
+        let view = unsafe { words("input", address, found)? };
+        let first_bytes = |count: u64| {
+            let mut bytes = vec![0; count as usize];
+            match count {
+                0 => {}
+                _ => self.run(stream, |executor| executor.download(view, 0, &mut bytes))?,
+            }
+            Ok::<_, Error>(bytes)
+        };
+        let mut start = first_bytes(FIRST_BYTES.min(found))?;
+        let needed = Header::read(&start)?.stream_bytes();
+        if needed > found {
+            return Err(FormatError::Truncated { needed, found }.into());
+        }
+        if let Err(FormatError::Truncated { needed, .. }) = StreamLayout::of_start(&start) {
+            start = first_bytes(needed)?;
+        }
+        Ok(StreamLayout::of_start(&start)?)
     }
 
     /// Enqueues a kernel that reads all words of `input`, and adds their sum modulo 2^32 to the lower half of the first
@@ -508,6 +458,9 @@ impl Gpu {
         })
     }
 }
+
+/// Bytes of a stream that are read first: its header, and more records than the library writes.
+const FIRST_BYTES: u64 = 1024;
 
 /// Bytes of so many values in device memory, in whole words.
 const fn bytes_of<V: Value>(values: u64) -> u64 {

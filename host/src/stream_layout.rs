@@ -1,13 +1,14 @@
 //! The layout of a stream and the order of the user's axes: what calls on device memory are told of a stream.
 
 use crate::gpu::mapping::workspace::workspace_cells;
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::record::{self, Record};
 use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
-use ferrosz_codec::{Dtype, ValueType};
+use ferrosz_codec::{Dtype, FormatError, ValueType};
 
 /// The layout of a stream, the order of the axes of its coded field, and the type of its values.
 /// [`Compressor::stream_layout`](crate::Compressor::stream_layout) has that of the streams that it makes. A [`Layout`]
@@ -33,6 +34,37 @@ impl From<Layout> for StreamLayout {
 }
 
 impl StreamLayout {
+    /// The layout of a stream, from its first bytes: those of its header and of its records.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, StreamLayout, ValueType};
+    ///
+    /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?);
+    /// let stream = compressor.compress(&[1.0f32; 5000])?;
+    /// let layout = StreamLayout::of_start(&stream[..160])?;
+    /// assert_eq!(layout, compressor.stream_layout(5000, ValueType::F32)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::Truncated`] says how many first bytes are needed; the others say that they are of no stream.
+    pub fn of_start(start: &[u8]) -> Result<Self, FormatError> {
+        let header = Header::read(start)?;
+        let end = usize::try_from(header.table_start()).unwrap_or(usize::MAX);
+        let records = start.get(HEADER_BYTES..end).ok_or(FormatError::Truncated {
+            needed: header.table_start(),
+            found: start.len() as u64,
+        })?;
+        record::check(records, header.record_sum)?;
+        Ok(Self {
+            layout: header.layout(),
+            order: Order::of_records(records, &header.extents)?,
+            value_type: header.value_type,
+        })
+    }
+
     /// The type of the elements of the coded field.
     pub fn dtype(&self) -> Dtype {
         self.value_type.coded()

@@ -5,6 +5,7 @@ use crate::common::graph::{capture, gpu, trample};
 use crate::common::{layouts, tile_layouts};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::with_value;
+use ferrosz::cuda::AtAddress;
 use ferrosz::cuda::cudarc::driver::{DevicePtr, DevicePtrMut};
 use ferrosz::{
     Axes, Bf16, Bound, Codec, Compressor, Decompressor, Device, Error, Extents, F16, Fill, Layout,
@@ -75,25 +76,27 @@ fn replays<V: Value>(
     ];
     let [from, to, back] = addresses;
     let count = elements as u64;
+    // SAFETY: the buffers are as long as that, and outlive the graphs.
+    let (from, mut to, mut back) = unsafe {
+        (
+            AtAddress::<V>::new(&stream, from, count),
+            AtAddress::<u8>::new(&stream, to, room),
+            AtAddress::<V>::new(&stream, back, count),
+        )
+    };
     let compression = capture(&stream, || {
-        // SAFETY: the buffers are as long as that, and outlive the graph.
-        unsafe {
-            gpu.compress_raw::<V>(&stream, &compressor, from, count, to, room, &mut workspace)
-        }
+        gpu.compress(&stream, &compressor, &from, &mut to, &mut workspace)
     })?;
+    let decompressor = Decompressor::new();
     let decompression = capture(&stream, || {
-        // SAFETY: as above.
-        unsafe {
-            gpu.decompress_raw::<V>(
-                &stream,
-                &Decompressor::new(),
-                of_stream,
-                (to, room),
-                &Part::Elements(0..count),
-                (back, count),
-                &mut workspace,
-            )
-        }
+        gpu.decompress(
+            &stream,
+            &decompressor,
+            of_stream,
+            &to,
+            &mut back,
+            &mut workspace,
+        )
     })?;
     trample();
     for seed in [1, 20_000] {
@@ -195,17 +198,21 @@ fn parts_damage_and_choice_of_values_of_16_bits() -> Result<(), Error> {
             let from = on_device.device_ptr(&stream).0;
             let to = output.device_ptr_mut(&stream).0;
             // SAFETY: the buffers are as long as that, and live until the work is done.
-            unsafe {
-                gpu.decompress_raw::<F16>(
-                    &stream,
-                    &Decompressor::new(),
-                    of_stream,
-                    (from, bytes.len() as u64),
-                    part,
-                    (to, count as u64),
-                    &mut workspace,
-                )?;
-            }
+            let (from, mut to) = unsafe {
+                (
+                    AtAddress::<u8>::new(&stream, from, bytes.len() as u64),
+                    AtAddress::<F16>::new(&stream, to, count as u64),
+                )
+            };
+            gpu.decompress_part(
+                &stream,
+                &Decompressor::new(),
+                of_stream,
+                &from,
+                part,
+                &mut to,
+                &mut workspace,
+            )?;
             workspace.check(&stream)?;
             Ok(stream.clone_dtoh(&output).expect("copied"))
         };

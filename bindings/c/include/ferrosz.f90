@@ -357,6 +357,57 @@ module ferrosz
             integer(c_int64_t), intent(out) :: bytes
             integer(c_int32_t) :: ferrosz_compress_part
         end function
+        function ferrosz_verification_new(decompressor, type, original, elements, stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, original, stream, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements, bytes
+            type(c_ptr) :: ferrosz_verification_new
+        end function
+        subroutine ferrosz_verification_free(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+        end subroutine
+        function ferrosz_verification_kept(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            logical(c_bool) :: ferrosz_verification_kept
+        end function
+        function ferrosz_verification_over_limit(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            integer(c_int64_t) :: ferrosz_verification_over_limit
+        end function
+        function ferrosz_verification_limit(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            real(c_double) :: ferrosz_verification_limit
+        end function
+        function ferrosz_verification_largest_error(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            real(c_double) :: ferrosz_verification_largest_error
+        end function
+        function ferrosz_verification_largest_error_at(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            integer(c_int64_t) :: ferrosz_verification_largest_error_at
+        end function
+        function ferrosz_verification_psnr(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            real(c_double) :: ferrosz_verification_psnr
+        end function
+        function ferrosz_verification_rmse(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            real(c_double) :: ferrosz_verification_rmse
+        end function
+        function ferrosz_verification_ssim(verification) bind(c)
+            import
+            type(c_ptr), value :: verification
+            real(c_double) :: ferrosz_verification_ssim
+        end function
         function ferrosz_info_new(stream, bytes, error) bind(c)
             import
             type(c_ptr), value :: stream, error

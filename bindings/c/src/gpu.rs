@@ -10,9 +10,9 @@ use crate::status::ferrosz_status;
 use crate::types::{ferrosz_type, value_type};
 use ferrosz::Part;
 use ferrosz::codec::with_value;
-use ferrosz::cuda::cudarc::driver::{CudaStream, DevicePtr, DeviceSlice, SyncOnDrop};
+use ferrosz::cuda::AtAddress;
+use ferrosz::cuda::cudarc::driver::CudaStream;
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// An NVIDIA GPU: its primary context, which is also that of the CUDA runtime.
@@ -42,30 +42,6 @@ impl Gpu {
     }
 }
 
-/// A field in device memory of the caller, who orders the work on streams.
-struct Field<T> {
-    address: u64,
-    elements: usize,
-    stream: Arc<CudaStream>,
-    marker: PhantomData<T>,
-}
-
-impl<T> DeviceSlice<T> for Field<T> {
-    fn len(&self) -> usize {
-        self.elements
-    }
-
-    fn stream(&self) -> &Arc<CudaStream> {
-        &self.stream
-    }
-}
-
-impl<T> DevicePtr<T> for Field<T> {
-    fn device_ptr<'a>(&'a self, _: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
-        (self.address, SyncOnDrop::Record(None))
-    }
-}
-
 /// The address of device memory.
 fn address(name: &str, pointer: *const c_void, count: u64) -> Result<u64, Failure> {
     match pointer.is_null() && count > 0 {
@@ -91,13 +67,12 @@ pub unsafe extern "C" fn ferrosz_gpu_choose(
         // SAFETY: by the contract of the crate.
         let compressor = unsafe { arguments::object_mut("compressor", compressor)? };
         let address = address("field", field, elements)?;
-        let elements = (usize::try_from(elements))
-            .map_err(|_| Failure::argument("elements", format!("{elements} are too many")))?;
         // SAFETY: by the contract of the crate.
         let stream = unsafe { gpu.stream(cuda_stream) };
         let mut workspace = gpu.0.workspace(&stream, 0)?;
         compressor.0 = with_value!(value_type(r#type)?, V => {
-            let field = Field::<V> { address, elements, stream: stream.clone(), marker: PhantomData };
+            // SAFETY: by the contract of the crate.
+            let field = unsafe { AtAddress::<V>::new(&stream, address, elements) };
             *gpu.0.choose::<V>(&stream, &compressor.0, &field, &mut workspace)?.compressor()
         });
         Ok(())
@@ -230,11 +205,12 @@ pub unsafe extern "C" fn ferrosz_gpu_compress(
         // SAFETY: by the contract of the crate.
         let stream = unsafe { gpu.stream(cuda_stream) };
         let (gpu, compressor, workspace) = (&gpu.0, &compressor.0, &mut workspace.0);
+        // SAFETY: by the contract of the crate.
+        let mut output = unsafe { AtAddress::<u8>::new(&stream, output, room) };
         with_value!(value_type(r#type)?, V => {
             // SAFETY: by the contract of the crate.
-            unsafe {
-                gpu.compress_raw::<V>(&stream, compressor, field, elements, output, room, workspace)?;
-            }
+            let field = unsafe { AtAddress::<V>::new(&stream, field, elements) };
+            gpu.compress(&stream, compressor, &field, &mut output, workspace)?;
         });
         Ok(())
     })
@@ -352,16 +328,17 @@ unsafe fn decompress(
         let workspace = unsafe { arguments::object_mut("workspace", workspace)? };
         let (part, of_values) = (part()?, value_type(number)?);
         let layout = compressor.0.stream_layout(source.elements, of_values)?;
-        let input = (address("stream", source.stream, 1)?, source.bytes);
-        let output = (address("values", values, room)?, room);
+        let input = address("stream", source.stream, 1)?;
+        let output = address("values", values, room)?;
         // SAFETY: by the contract of the crate.
         let stream = unsafe { gpu.stream(cuda_stream) };
         let (gpu, workspace) = (&gpu.0, &mut workspace.0);
+        // SAFETY: by the contract of the crate.
+        let input = unsafe { AtAddress::<u8>::new(&stream, input, source.bytes) };
         with_value!(of_values, V => {
             // SAFETY: by the contract of the crate.
-            unsafe {
-                gpu.decompress_raw::<V>(&stream, &decompressor, layout, input, &part, output, workspace)?;
-            }
+            let mut output = unsafe { AtAddress::<V>::new(&stream, output, room) };
+            gpu.decompress_part(&stream, &decompressor, layout, &input, &part, &mut output, workspace)?;
         });
         Ok(())
     })

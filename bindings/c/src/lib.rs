@@ -34,4 +34,5 @@ mod guard;
 mod info;
 pub mod status;
 pub mod types;
+mod verification;
 mod version;

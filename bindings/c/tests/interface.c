@@ -336,6 +336,49 @@ static void extents_of_every_number(ferrosz_error *error) {
     ferrosz_compressor_free(compressor);
 }
 
+// A stream is within its bound of its original, and not of another one; the figures are those of a plain loop.
+static void judged(ferrosz_error *error) {
+    static double field[ELEMENTS], values[ELEMENTS];
+    for (int i = 0; i < ELEMENTS; i++) {
+        field[i] = sin(0.001 * i);
+    }
+    ferrosz_compressor *compressor = compressor_of("interp", FERROSZ_RANGE, 0.01, error);
+    ferrosz_buffer *buffer = ferrosz_compress_to_buffer(compressor, FERROSZ_F64, field, ELEMENTS, error);
+    const void *stream = ferrosz_buffer_data(buffer);
+    uint64_t bytes = ferrosz_buffer_bytes(buffer), at = 0;
+    CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F64, values, ELEMENTS, NULL, error) == FERROSZ_OK);
+    double largest = 0, squares = 0, least = field[0], most = field[0];
+    for (int i = 0; i < ELEMENTS; i++) {
+        double difference = fabs(field[i] - values[i]);
+        squares += difference * difference;
+        if (difference > largest) {
+            largest = difference, at = (uint64_t)i;
+        }
+        least = fmin(least, field[i]), most = fmax(most, field[i]);
+    }
+    double rmse = sqrt(squares / ELEMENTS);
+    ferrosz_verification *found =
+        ferrosz_verification_new(NULL, FERROSZ_F64, field, ELEMENTS, stream, bytes, error);
+    CHECK(ferrosz_verification_kept(found) && ferrosz_verification_over_limit(found) == 0);
+    CHECK(ferrosz_verification_largest_error(found) == largest && ferrosz_verification_largest_error_at(found) == at);
+    CHECK(fabs(ferrosz_verification_limit(found) - 0.01 * (most - least)) < 1e-12);
+    CHECK(fabs(ferrosz_verification_rmse(found) / rmse - 1) < 1e-9);
+    CHECK(fabs(ferrosz_verification_psnr(found) - 20 * log10((most - least) / rmse)) < 1e-6);
+    CHECK(ferrosz_verification_ssim(found) > 0.9);
+    ferrosz_verification_free(found);
+    field[17] += 0.5;
+    found = ferrosz_verification_new(NULL, FERROSZ_F64, field, ELEMENTS, stream, bytes, error);
+    CHECK(!ferrosz_verification_kept(found) && ferrosz_verification_over_limit(found) == 1);
+    CHECK(ferrosz_verification_largest_error_at(found) == 17);
+    ferrosz_verification_free(found);
+    CHECK_NULL(ferrosz_verification_new(NULL, FERROSZ_F64, field, 7, stream, bytes, error), FERROSZ_INVALID_ARGUMENT,
+               "elements: 7, but the stream has");
+    CHECK_NULL(ferrosz_verification_new(NULL, FERROSZ_F32, field, ELEMENTS, stream, bytes, error), FERROSZ_WRONG_TYPE, "f64");
+    CHECK(!ferrosz_verification_kept(NULL) && isnan(ferrosz_verification_psnr(NULL)));
+    ferrosz_verification_free(NULL);
+    ferrosz_buffer_free(buffer), ferrosz_compressor_free(compressor);
+}
+
 // Every changed byte and every cut is found, and nothing crashes.
 static void damage(ferrosz_error *error) {
     static float field[ELEMENTS], values[ELEMENTS];
@@ -435,6 +478,7 @@ int main(void) {
     fills_signs_and_zeros(error);
     wrong_arguments(error);
     extents_of_every_number(error);
+    judged(error);
     damage(error);
     threads(error);
     without_a_gpu(error);

@@ -2,7 +2,7 @@
 //! compressed by the kernels while earlier ones are copied, in a stream of their own, to or from page-locked memory.
 
 use crate::compress::Compressor;
-use crate::cuda::{Gpu, Workspace, length_in};
+use crate::cuda::{AtAddress, Gpu, Workspace, length_in};
 use crate::decompress::Decompressor;
 use crate::device::Device;
 use crate::error::Error;
@@ -11,7 +11,6 @@ use crate::gpu::driver::failed;
 use crate::gpu::executor::cuda::{ALIGNMENT, CudaMemory};
 use crate::gpu::executor::pinned::PinnedMemory;
 use crate::gpu::mapping::workspace::workspace_cells;
-use crate::part::Part;
 use crate::ways::Way;
 use crate::windows::{Window, Windows};
 use ::cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
@@ -461,18 +460,12 @@ impl Transfer {
             from = values;
         }
         let to = slot.stream.view::<u8>().address() as u64;
-        // SAFETY: the field and the slot are valid until the work is done: `send` waits for it.
-        unsafe {
-            self.gpu.compress_raw::<V>(
-                kernels,
-                &own,
-                from,
-                window.count(),
-                to,
-                self.most_bytes,
-                &mut slot.workspace,
-            )?;
-        }
+        // SAFETY: the field is valid until the work is done: `send` waits for it.
+        let values = unsafe { AtAddress::<V>::new(kernels, from, window.count()) };
+        // SAFETY: so is the slot.
+        let mut room = unsafe { AtAddress::<u8>::new(kernels, to, self.most_bytes) };
+        let workspace = &mut slot.workspace;
+        (self.gpu).compress(kernels, &own, &values, &mut room, workspace)?;
         let length = slot.workspace.stream_bytes_address();
         // SAFETY: both have eight bytes; the host reads them after `computed`.
         unsafe { result::memcpy_dtoh_async(&mut slot.length[..8], length, kernels.cu_stream()) }
@@ -542,19 +535,19 @@ impl Transfer {
             true => to,
             false => aligned(kernels, &mut slot.values, bytes)?,
         };
-        let whole = Part::Elements(0..window.count());
-        // SAFETY: as the caller promises of the field; the slot is this object's.
-        unsafe {
-            self.gpu.decompress_raw::<V>(
-                kernels,
-                &Decompressor::new(),
-                layout,
-                (room, stream.len() as u64),
-                &whole,
-                (values, window.count()),
-                &mut slot.workspace,
-            )?;
-        }
+        // SAFETY: the slot is this object's.
+        let input = unsafe { AtAddress::<u8>::new(kernels, room, stream.len() as u64) };
+        // SAFETY: as the caller promises of the field.
+        let mut output = unsafe { AtAddress::<V>::new(kernels, values, window.count()) };
+        let (decompressor, workspace) = (Decompressor::new(), &mut slot.workspace);
+        self.gpu.decompress(
+            kernels,
+            &decompressor,
+            layout,
+            &input,
+            &mut output,
+            workspace,
+        )?;
         let fault = slot.workspace.fault_address();
         let place = faults + 8 * window.number;
         let stream = kernels.cu_stream();

@@ -1,26 +1,20 @@
 //! Compression and decompression of arrays in the memory of a GPU.
 
 use crate::device::array::{DeviceArray, DeviceMemory, ElementType};
-use crate::device::input::{DeviceInput, Memory as InputMemory};
+use crate::device::input::DeviceInput;
 use crate::device::memory::Memory;
 use crate::device::stream::{CallerStream, failed};
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use crate::options::{Aim, Options};
 use crate::part::IndexedBox;
-use ferrosz::codec::container::header::{HEADER_BYTES, Header};
-use ferrosz::codec::container::record;
-use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::with_value;
-use ferrosz::cuda::FieldChoice;
 use ferrosz::cuda::cudarc::driver::result;
-use ferrosz::{Decompressor, Error, FormatError, Part, StreamLayout, Value, ValueType};
+use ferrosz::cuda::{AtAddress, FieldChoice};
+use ferrosz::{Decompressor, Error, Part, StreamLayout, Value, ValueType};
 use pyo3::prelude::*;
 
 /// The alignment of the room for the stream, which is behind the workspace.
 const ALIGNMENT: u64 = 256;
-
-/// Bytes of a stream that are read first: its header, and more records than the library writes.
-const FIRST_BYTES: u64 = 1024;
 
 /// Compresses an array of the caller on its GPU, on the caller's stream: to `out`, or to new memory. Waits for the work.
 ///
@@ -94,17 +88,13 @@ impl Compression<'_> {
         };
         // SAFETY: the input has so many elements, and the caller's objects keep it and `out` until this call ends, which is
         // after the work, as for the workspace. They do not overlap: see `DeviceInput::for_result`.
-        unsafe {
-            gpu.compress_raw::<V>(
-                stream,
-                choice,
-                address,
-                elements,
-                output.0,
-                output.1,
-                &mut workspace,
-            )?;
-        }
+        let (field, mut room) = unsafe {
+            (
+                AtAddress::<V>::new(stream, address, elements),
+                AtAddress::<u8>::new(stream, output.0, output.1),
+            )
+        };
+        gpu.compress(stream, choice, &field, &mut room, &mut workspace)?;
         let bytes = workspace.stream_bytes(stream)?;
         let memory = match out {
             Some(out) => DeviceMemory::of_caller(out, gpu),
@@ -134,11 +124,9 @@ impl Compression<'_> {
         if compressor.codec().is_some() {
             return Ok((&compressor).into());
         }
-        let field = InputMemory {
-            address: self.input.address,
-            elements: self.input.elements() as usize,
-            stream,
-        };
+        let (address, elements) = (self.input.address, self.input.elements());
+        // SAFETY: the caller's object keeps so many elements until this call ends, which waits for the work.
+        let field = unsafe { AtAddress::<V>::new(stream, address, elements) };
         gpu.choose::<V>(stream, &compressor, &field, &mut gpu.workspace(stream, 0)?)
     }
 }
@@ -281,57 +269,31 @@ impl Wanted<'_> {
         let mut workspace =
             unsafe { gpu.workspace_in(stream, self.layout, scratch.address, bytes) }?;
         // SAFETY: the caller's objects keep both until this call ends, which is after the work, as for the workspace.
-        unsafe {
-            gpu.decompress_raw::<V>(
-                stream,
-                self.decompressor,
-                self.layout,
-                (self.input.address, self.input.elements()),
-                self.part,
-                (address, self.elements),
-                &mut workspace,
-            )?;
-        }
+        let (bytes, mut output) = unsafe {
+            (
+                AtAddress::<u8>::new(stream, self.input.address, self.input.elements()),
+                AtAddress::<V>::new(stream, address, self.elements),
+            )
+        };
+        gpu.decompress_part(
+            stream,
+            self.decompressor,
+            self.layout,
+            &bytes,
+            self.part,
+            &mut output,
+            &mut workspace,
+        )?;
         workspace.check(stream)
     }
 }
 
 /// The layout of a stream in the memory of a GPU. Waits for the work on the caller's stream.
 fn layout_of(input: &DeviceInput, caller: &CallerStream) -> Result<StreamLayout, Error> {
-    let found = input.elements();
-    let mut start = first_bytes(input, caller, FIRST_BYTES.min(found))?;
-    let header = Header::read(&start)?;
-    let needed = header.stream_bytes();
-    if needed > found {
-        return Err(Error::Format(FormatError::Truncated { needed, found }));
-    }
-    let end = header.table_start();
-    if end > start.len() as u64 {
-        start = first_bytes(input, caller, end)?;
-    }
-    // Both are there: the stream is as long as its header says.
-    let records = start.get(HEADER_BYTES..end as usize).unwrap_or(&[]);
-    record::check(records, header.record_sum)?;
-    Ok(StreamLayout {
-        layout: header.layout(),
-        order: Order::of_records(records, &header.extents)?,
-        value_type: header.value_type,
-    })
-}
-
-/// The first bytes of a stream, which has so many.
-fn first_bytes(input: &DeviceInput, caller: &CallerStream, count: u64) -> Result<Vec<u8>, Error> {
-    let stream = &caller.stream;
-    let mut bytes = vec![0; count as usize];
-    let bound = stream.context().bind_to_thread();
-    bound.map_err(failed("use the GPU"))?;
-    if !bytes.is_empty() {
-        // SAFETY: the array has so many bytes; the copy is done before the call ends.
-        unsafe { result::memcpy_dtoh_async(&mut bytes, input.address, stream.cu_stream()) }
-            .and_then(|()| stream.synchronize())
-            .map_err(failed("read the header"))?;
-    }
-    Ok(bytes)
+    let CallerStream { gpu, stream, .. } = caller;
+    // SAFETY: the caller's object keeps so many bytes until this call ends.
+    let bytes = unsafe { AtAddress::<u8>::new(stream, input.address, input.elements()) };
+    gpu.layout_of(stream, &bytes)
 }
 
 fn unsupported(py: Python<'_>, kind: &str) -> PyErr {

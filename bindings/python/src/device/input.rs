@@ -8,9 +8,7 @@ use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDeviceType};
 use dlpark::python::{ImportRequest, ImportedDlpack, dlpack_device};
 use ferrosz::ValueType;
 use ferrosz::cuda::Gpu;
-use ferrosz::cuda::cudarc::driver::{
-    CudaContext, CudaStream, DevicePtr, DeviceSlice, SyncOnDrop, sys,
-};
+use ferrosz::cuda::cudarc::driver::{CudaContext, sys};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -307,30 +305,6 @@ fn ordinal_of(py: Python<'_>, address: u64) -> PyResult<usize> {
     match (status, usize::try_from(ordinal)) {
         (sys::CUresult::CUDA_SUCCESS, Ok(ordinal)) => Ok(ordinal),
         _ => Err(malformed(py, "its address is in the memory of no GPU")),
-    }
-}
-
-/// Device memory of the caller, for the calls of the library that take typed memory.
-pub struct Memory<'a> {
-    pub address: u64,
-    pub elements: usize,
-    pub stream: &'a Arc<CudaStream>,
-}
-
-impl<T> DeviceSlice<T> for Memory<'_> {
-    fn len(&self) -> usize {
-        self.elements
-    }
-
-    fn stream(&self) -> &Arc<CudaStream> {
-        self.stream
-    }
-}
-
-impl<T> DevicePtr<T> for Memory<'_> {
-    fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
-        // The stream already waits for the owner of the memory.
-        (self.address, SyncOnDrop::record_event(&None, stream))
     }
 }
 

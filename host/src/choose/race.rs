@@ -102,16 +102,7 @@ pub(super) fn shortest<T: Element>(
         predictions.weigh(&of_blocks, &efforts(candidates))?;
         return smallest(&predictions.of(&of_blocks, last_effort(true, elements))?);
     }
-    let variants = |leader: &Layout| {
-        let (leader, is_variant) = (*leader, |layout: &&Layout, leader: &Layout| {
-            layout.codec.registration().variant_of == Some(leader.codec)
-                && layout.shape == leader.shape
-        });
-        candidates
-            .iter()
-            .filter(move |layout| is_variant(layout, &leader))
-            .copied()
-    };
+    let variants = |leader: &Layout| variants(candidates, *leader);
     let (first, second) = (FIRST.effort(elements), last_effort(false, elements));
     predictions.weigh(candidates, &efforts(candidates))?;
 
@@ -121,24 +112,7 @@ pub(super) fn shortest<T: Element>(
         |layout: &&Layout| !(layout.codec.registration().variant_of).is_some_and(is_there);
     let leaders: Vec<Layout> = candidates.iter().filter(is_first).copied().collect();
     let found = predictions.of(&leaders, first)?;
-    let least = smallest(&found)?.0;
-    let least_of = |codec| {
-        let of_codec = found.iter().filter(|(_, layout)| layout.codec == codec);
-        of_codec.map(|(bytes, _)| *bytes).min().unwrap_or(0)
-    };
-    let is_left = |(bytes, layout): &&(u128, Layout)| {
-        let of_codec = least_of(layout.codec);
-        let most = match layout.codec {
-            Codec::SLICES => SLICES_PERCENT,
-            _ => LEFT_PERCENT,
-        };
-        *bytes <= least * most / 100 && *bytes <= of_codec * RANK_PERCENT / 100
-    };
-    let mut left: Vec<Layout> = found
-        .iter()
-        .filter(is_left)
-        .map(|(_, layout)| *layout)
-        .collect();
+    let mut left = left_by_first(&found)?;
 
     // 2. Those that are left, by more tiles; of a small field with all of their variants.
     let joins = |layout: &Layout| in_blocks(layout) || elements <= SMALL;
@@ -164,6 +138,37 @@ pub(super) fn shortest<T: Element>(
         Ok(variant) if variant.0 * 100 <= bytes * VARIANT_PERCENT => Ok(variant),
         _ => Ok((bytes, best)),
     }
+}
+
+/// The variants of a leader among the candidates.
+fn variants(candidates: &[Layout], leader: Layout) -> impl Iterator<Item = Layout> {
+    let is_variant = move |layout: &&Layout| {
+        layout.codec.registration().variant_of == Some(leader.codec) && layout.shape == leader.shape
+    };
+    candidates.iter().filter(is_variant).copied()
+}
+
+/// The leaders that the first round leaves, given what it has predicted.
+///
+/// # Errors
+///
+/// [`Error::NotChosen`] if there are none.
+fn left_by_first(found: &[(u128, Layout)]) -> Result<Vec<Layout>, Error> {
+    let least = smallest(found)?.0;
+    let least_of = |codec| {
+        let of_codec = found.iter().filter(|(_, layout)| layout.codec == codec);
+        of_codec.map(|(bytes, _)| *bytes).min().unwrap_or(0)
+    };
+    let is_left = |(bytes, layout): &&(u128, Layout)| {
+        let of_codec = least_of(layout.codec);
+        let most = match layout.codec {
+            Codec::SLICES => SLICES_PERCENT,
+            _ => LEFT_PERCENT,
+        };
+        *bytes <= least * most / 100 && *bytes <= of_codec * RANK_PERCENT / 100
+    };
+    let left = found.iter().filter(is_left);
+    Ok(left.map(|(_, layout)| *layout).collect())
 }
 
 /// The predicted size of a layout by the sample that decides a race, of codecs of blocks among themselves or of all.

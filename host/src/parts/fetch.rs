@@ -195,22 +195,8 @@ pub(super) fn fetch<T: Element>(
     windows: &[Window],
 ) -> Result<Vec<Vec<T>>, Error> {
     // 1. Each member asks those that have some of its windows.
-    let mut requests = BTreeMap::<usize, Vec<u8>>::new();
-    for window in windows {
-        let mut owners = Vec::new();
-        held.runs(lattice, window, |run| {
-            if run.owner != held.rank && owners.last() != Some(&run.owner) {
-                owners.push(run.owner);
-            }
-        });
-        owners.sort_unstable();
-        owners.dedup();
-        for owner in owners {
-            requests.entry(owner).or_default().extend(window.to_bytes());
-        }
-    }
+    let requests = exchange(group, requests(held, lattice, windows))?;
     // 2. They send what they have of them.
-    let requests = exchange(group, requests)?;
     let replies = requests.iter().map(|(rank, bytes)| {
         let (asked, rest) = bytes.as_chunks::<WINDOW_BYTES>();
         let mut values = Vec::new();
@@ -252,6 +238,29 @@ pub(super) fn fetch<T: Element>(
         }
     });
     agree(group, assembled.collect())
+}
+
+/// The messages that ask other members for what they have of these windows.
+fn requests<T: Element>(
+    held: &Held<'_, T>,
+    lattice: &Lattice<'_>,
+    windows: &[Window],
+) -> BTreeMap<usize, Vec<u8>> {
+    let mut requests = BTreeMap::<usize, Vec<u8>>::new();
+    for window in windows {
+        let mut owners = Vec::new();
+        held.runs(lattice, window, |run| {
+            if run.owner != held.rank && owners.last() != Some(&run.owner) {
+                owners.push(run.owner);
+            }
+        });
+        owners.sort_unstable();
+        owners.dedup();
+        for owner in owners {
+            requests.entry(owner).or_default().extend(window.to_bytes());
+        }
+    }
+    requests
 }
 
 /// Sends bytes to members, and returns what they sent.

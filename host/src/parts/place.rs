@@ -47,22 +47,11 @@ pub(super) fn write(
     let slab = slabs.of(group.rank());
     let lengths = agree(group, slab_lengths(&slab, &told))?;
     // 2. The starts.
-    let own_bytes = lengths.iter().sum();
-    let before = group.sum_before(own_bytes)?;
-    let mut payload = [own_bytes];
-    group.sum(&mut payload)?;
+    let (starts, payload_bytes) = slab_starts(group, &lengths)?;
     let header = Header {
-        payload_bytes: payload[0],
+        payload_bytes,
         ..header
     };
-    let ends = lengths.iter().scan(before, |end, length| {
-        *end += length;
-        Some(*end)
-    });
-    let starts: Vec<u64> = ends
-        .zip(&lengths)
-        .map(|(end, length)| end - length)
-        .collect();
     // 3. The entries of the slab, and messages with the starts.
     let table = agree(group, table(&header, &slab, &starts, &told))?;
     let replies = told.iter().map(|(rank, message)| {
@@ -166,6 +155,19 @@ fn slab_lengths(slab: &Range<u64>, told: &BTreeMap<usize, Vec<u8>>) -> Result<Ve
             ),
         }),
     }
+}
+
+/// Where the chunks of a slab start in the payload, and the length of the payload.
+fn slab_starts(group: &dyn Group, lengths: &[u64]) -> Result<(Vec<u64>, u64), Error> {
+    let own_bytes = lengths.iter().sum();
+    let mut next = group.sum_before(own_bytes)?;
+    let mut payload = [own_bytes];
+    group.sum(&mut payload)?;
+    let starts = lengths.iter().map(|length| {
+        next += length;
+        next - length
+    });
+    Ok((starts.collect(), payload[0]))
 }
 
 /// The bytes of a slab of the table.

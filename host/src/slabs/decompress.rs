@@ -60,15 +60,22 @@ pub(crate) fn split<'a>(
     slabs: &'a [Slab],
     stream: &StreamRef<'a>,
 ) -> Result<Vec<SlabStream<'a>>, Error> {
-    let header = &stream.header;
-    let bound = Bound::abs(header.absolute_error())?;
-    let (layout, payload) = (header.layout(), stream.payload());
-    let (split, length) = (layout.split(), payload.len() as u64);
-    let layout = StreamLayout {
-        value_type: header.value_type,
-        ..layout.into()
-    };
-    let streams = slabs.iter().map(|slab| {
+    let bound = Bound::abs(stream.header.absolute_error())?;
+    let streams = slabs
+        .iter()
+        .map(|slab| SlabStream::new(slab, stream, bound));
+    Ok(streams.collect())
+}
+
+impl<'a> SlabStream<'a> {
+    /// The stream of a slab, given that of the field and its absolute bound.
+    fn new(slab: &'a Slab, stream: &StreamRef<'a>, bound: Bound) -> Self {
+        let (header, payload) = (&stream.header, stream.payload());
+        let layout = StreamLayout {
+            value_type: header.value_type,
+            ..header.layout().into()
+        };
+        let (split, length) = (layout.layout.split(), payload.len() as u64);
         let part =
             |entries: Range<u64>| &stream.table()[entries.start as usize..entries.end as usize];
         let (shared, own) = (
@@ -86,40 +93,27 @@ pub(crate) fn split<'a>(
                 Part::Tiles(_) => *header,
             }
         };
+        let [from, to] = [&stream.header, &header].map(Table::of);
         let place = |table, first, bytes| Place {
             table,
             first,
             bytes,
         };
         let [mut shared, mut own] = [shared, own].map(<[_]>::to_vec);
-        let [from, to] = [&stream.header, &header].map(Table::of);
-        let all = 0..shared_bytes;
-        move_entries(
-            &mut shared,
-            split,
-            &place(from, 0, all.clone()),
-            &place(to, 0, all),
-        );
-        move_entries(
-            &mut own,
-            split,
-            &place(from, slab.chunks.start, of_own.clone()),
-            &place(to, slab.shared, shared_bytes..bytes),
-        );
+        let [here, there] = [from, to].map(|table| place(table, 0, 0..shared_bytes));
+        move_entries(&mut shared, split, &here, &there);
+        let here = place(from, slab.chunks.start, of_own.clone());
+        let there = place(to, slab.shared, shared_bytes..bytes);
+        move_entries(&mut own, split, &here, &there);
         let bytes = |range: Range<u64>| &payload[range.start as usize..range.end as usize];
-        SlabStream {
+        let start = &header.to_bytes()[..];
+        Self {
             slab,
             layout,
-            head: [
-                &header.to_bytes()[..],
-                shared.as_flattened(),
-                own.as_flattened(),
-            ]
-            .concat(),
+            head: [start, shared.as_flattened(), own.as_flattened()].concat(),
             payload: [bytes(of_shared), bytes(of_own)],
         }
-    });
-    Ok(streams.collect())
+    }
 }
 
 /// The bytes of the chunks that all slabs of a stream have: of the prologue, which has its length in its contents, and of the

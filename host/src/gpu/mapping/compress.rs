@@ -107,23 +107,33 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     if records.is_empty() {
         return Ok(());
     }
-    let header = job.header::<T>();
-    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
-    let params = CompleteParams {
-        header: Draft::new(&header),
-        identity: job.identity::<T>(),
-        records: to_records(&records),
-        stream: call.stream,
-        entries: layout.entries(),
-        cells: job.cells,
-        error: job.given([resolved.error().to_bits64()]),
-        converted,
-    };
-    executor.launch::<Complete>(1, &params)?;
+    enqueue_records::<T, E>(executor, call, &job, &records, converted)?;
     match call.fills {
         0 => Ok(()),
         _ => enqueue_refusal::<T, E>(executor, call, &job),
     }
+}
+
+/// Enqueues the kernel that puts records in front of the chunk table, and completes the header.
+fn enqueue_records<T: Element, E: Executor>(
+    executor: &E,
+    call: &Compression<'_>,
+    job: &CompressJob,
+    records: &[u8],
+    converted: RecordsOf,
+) -> Result<(), Error> {
+    let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
+    let params = CompleteParams {
+        header: Draft::new(&job.header::<T>()),
+        identity: job.identity::<T>(),
+        records: to_records(records),
+        stream: call.stream,
+        entries: job.layout.entries(),
+        cells: job.cells,
+        error: job.given([resolved.error().to_bits64()]),
+        converted,
+    };
+    executor.launch::<Complete>(1, &params)
 }
 
 /// Enqueues the search for valid values that are close to a fill value, if there may be any.

@@ -13,7 +13,7 @@ use crate::cpu::{self, Progress, Version};
 use crate::device::Device;
 use crate::error::Error;
 use crate::fill::Fills;
-use crate::heading::Heading;
+use crate::job::Job;
 use crate::keeping::Keeping;
 use crate::nearby::{Nearby, Reach};
 use crate::progress::SILENT;
@@ -23,6 +23,7 @@ use crate::stream_layout::StreamLayout;
 use crate::{memory, slabs};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::conversion::Conversion;
@@ -93,11 +94,7 @@ impl Compressor {
             }));
         }
         Ok(Converted {
-            heading: Heading {
-                order: Order::identity(1),
-                conversion,
-                bound: self.bound,
-            },
+            conversion,
             coder,
             coded: conversion::to_coded(self.copies, &conversion, nearby.as_ref(), field)?,
         })
@@ -244,29 +241,30 @@ impl Compressor {
             return Ok(());
         }
         let Converted {
-            heading,
+            conversion,
             coder,
             coded,
         } = self.convert(field)?;
-        coder.run_on_coded(version, &heading, &coded, sink, progress)
+        let given = (self.bound, conversion);
+        coder.run_on_coded(version, given, &coded, sink, progress)
     }
 
-    /// Compresses the coded field, before its axes are turned.
+    /// Compresses the coded field, before its axes are turned, given the bound of the user's values and their conversion.
     fn run_on_coded<T: Element>(
         &self,
         version: Version,
-        heading: &Heading,
+        (bound_of_values, conversion): (Bound, Conversion),
         field: &[T],
         sink: &mut dyn Sink,
         progress: Progress<'_>,
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
-        let (chosen, bound) = self.choose_on_coded(&heading.conversion, field)?;
+        let (chosen, bound) = self.choose_on_coded(&conversion, field)?;
         chosen.max_compressed_len(elements, T::DTYPE)?;
         let mapping = chosen.value_mapping(T::DTYPE)?;
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
         let StreamLayout { layout, order, .. } = stream_layout;
-        if heading.records().is_empty()
+        if conversion.is_none()
             && let Some((machines, slabs)) =
                 slabs::divided(self.device, &stream_layout, self.bound)?
         {
@@ -277,23 +275,19 @@ impl Compressor {
         match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
-                let heading = &heading.in_order(order);
-                // The header has the bound of `heading`.
-                cpu::compress(
-                    version,
+                let job = Job {
                     layout,
                     bound,
-                    &mapping,
-                    self.copies,
-                    heading,
-                    &coded,
-                    sink,
-                    progress,
-                )
+                    bound_of_values,
+                    mapping,
+                    order,
+                    conversion,
+                };
+                cpu::compress(version, &job, self.copies, &coded, sink, progress)
             }
             Backend::Gpu(executor) => {
                 let stream = executor.compress(&stream_layout, self.bound, &mapping, field)?;
-                sink.take(with_records(stream, heading)?)?;
+                sink.take(with_conversion(stream, bound_of_values, &conversion)?)?;
                 progress(elements);
                 Ok(())
             }
@@ -324,7 +318,7 @@ impl Compressor {
 
 /// The coded field of a field, before its axes are turned.
 struct Converted<'a, T: Element> {
-    heading: Heading,
+    conversion: Conversion,
     /// The compressor with the bound and the fill values of the coded field.
     coder: Compressor,
     coded: Coded<'a, T>,
@@ -351,14 +345,23 @@ pub(crate) fn in_order<'a, T: Element>(
 
 /// A stream of a GPU, which has a mask and an order of axes, with the record of the conversion and with the bound of the
 /// user's field.
-fn with_records(stream: Vec<u8>, heading: &Heading) -> Result<Vec<u8>, Error> {
-    let of_conversion = heading.records();
+fn with_conversion(
+    stream: Vec<u8>,
+    bound: Bound,
+    conversion: &Conversion,
+) -> Result<Vec<u8>, Error> {
+    let of_conversion = conversion.to_records();
     let read = StreamRef::read(&stream)?;
-    if of_conversion.is_empty() && read.header.bound == heading.bound {
+    if of_conversion.is_empty() && read.header.bound == bound {
         return Ok(stream);
     }
     let stream = read;
-    let header = heading.header(stream.header);
+    let header = Header {
+        value_type: conversion.value_type(),
+        conversion: conversion.kind(),
+        bound,
+        ..stream.header
+    };
     let records = [stream.records, &of_conversion].concat();
     stream.rewrite(header, &records, 0..header.chunks())
 }

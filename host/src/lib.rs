@@ -33,8 +33,8 @@ mod encoded;
 mod error;
 mod fill;
 mod gpu;
-mod heading;
 mod info;
+mod job;
 mod keeping;
 mod large;
 mod length;
@@ -109,13 +109,15 @@ pub use windows::{Window, Windows};
 pub mod versions {
     use crate::compress::in_order;
     pub use crate::cpu::Version;
-    use crate::heading::Heading;
+    use crate::job::Job;
+    use crate::progress::SILENT;
     use crate::scratch::Copies;
     use crate::{
         Bound, Compressor, Decompressor, Device, Element, Error, Layout, Part, Value, cpu,
     };
     use ferrosz_codec::mapping::ValueMapping;
     use ferrosz_codec::mapping::axes::Order;
+    use ferrosz_codec::mapping::conversion::Conversion;
     use std::io::{Seek, Write};
 
     /// As [`crate::Compressor::compress`] on the CPU, with this version.
@@ -170,18 +172,15 @@ pub mod versions {
         let mut stream = Vec::new();
         let copies = Copies::InMemory;
         let coded = in_order(copies, layout.extents.lengths(), order, field)?;
-        let heading = Heading::plain::<T>(*order, bound);
-        cpu::compress(
-            version,
+        let job = Job {
             layout,
             bound,
-            mapping,
-            copies,
-            &heading,
-            &coded,
-            &mut stream,
-            &|_| {},
-        )?;
+            bound_of_values: bound,
+            mapping: *mapping,
+            order: *order,
+            conversion: Conversion::none(T::TYPE),
+        };
+        cpu::compress(version, &job, copies, &coded, &mut stream, SILENT)?;
         Ok(stream)
     }
 

@@ -22,17 +22,16 @@ pub use threads::Threads;
 
 use crate::compress::{Compressor, in_order};
 use crate::cpu::mapping::conversion;
-use crate::cpu::mapping::mask::Mask;
 use crate::cpu::{self, Version};
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
-use crate::heading::Heading;
+use crate::job::Job;
 use crate::ways::{Setting, Way};
 use decomposition::Decomposition;
 use ferrosz_codec::bound::Extremes;
-use ferrosz_codec::container::layout::{Family, Layout};
-use ferrosz_codec::mapping::Keep;
+use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, Value, with_value};
 use fetch::{Held, own_window};
@@ -121,10 +120,13 @@ impl Compressor {
         let lengths: Vec<u64> = own.iter().map(|range| range.end - range.start).collect();
         let turned = agree(group, in_order(self.copies, &lengths, &order, &coded))?;
         let gpu = gpu::Member::new(group, gpu, &layout)?;
-        let heading = Heading {
+        let job = Job {
+            layout,
+            bound: coder.bound(),
+            bound_of_values: self.bound(),
+            mapping: ValueMapping::default(),
             order,
             conversion,
-            bound: self.bound(),
         };
         let held = Held {
             decomposition: &decomposition,
@@ -132,7 +134,7 @@ impl Compressor {
             values: &turned[..],
             own: own_window(&layout, &own),
         };
-        encode(group, gpu.as_ref(), layout, &heading, coder.bound(), &held)
+        encode(group, gpu.as_ref(), &job, &held)
     }
 
     /// Checks that a member can have this box; the elements of the whole field.
@@ -186,19 +188,13 @@ type CompressPart<V> = fn(&Compressor, &dyn Group, &[Range<u64>], &[V]) -> Resul
 fn encode<T: Element>(
     group: &dyn Group,
     gpu: Option<&gpu::Member>,
-    layout: Layout,
-    heading: &Heading,
-    bound: Bound,
+    job: &Job,
     held: &Held<'_, T>,
 ) -> Result<u64, Error> {
     let version = Version::best();
-    let quantizer = resolve(version, group, bound, held.values)?;
-    let mask = Mask {
-        records: heading.records(),
-        ..Mask::default()
-    };
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let header = mask.header(heading.header(header));
+    let quantizer = resolve(version, group, job.bound, held.values)?;
+    let (layout, records) = (job.layout, job.records());
+    let header = job.header(&records, quantizer.error().to_bits64());
     let own = match (gpu, layout.family()) {
         _ if layout.extents.elements() == 0 => EncodedChunks::default(),
         (Some(gpu), _) => {
@@ -208,7 +204,7 @@ fn encode<T: Element>(
         (None, Family::Blocks(layout)) => blocks::encode(version, group, layout, &quantizer, held)?,
         (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, held)?,
     };
-    place::write(group, header, &mask.records, layout.entries(), &own)
+    place::write(group, header, &records, layout.entries(), &own)
 }
 
 /// The quantiser of a bound on the field of all members.

@@ -334,69 +334,79 @@ impl Header {
         let mode = BoundMode::from_id(bytes[MODE_AT]).ok_or(invalid("unknown bound mode"))?;
         let value = f64::from_bits(get_u64(bytes, BOUND_AT));
         let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
-        let rank = usize::from(bytes[RANK_AT]);
-        let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
-        let mut extents = lengths
-            .get(..rank)
-            .and_then(Extents::new)
-            .ok_or(invalid("impossible extents"))?;
-        let roles = u16::from_le_bytes([bytes[ROLES_AT], bytes[ROLES_AT + 1]]);
-        extents.roles = Roles::from_bits(roles, rank).ok_or(invalid("impossible roles of axes"))?;
-        // No larger than a stream can be, so that the sums below cannot overflow.
-        let payload_bytes = get_u64(bytes, PAYLOAD_AT);
-        let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
-        let classes = bytes[CLASSES_AT];
-        if usize::from(classes) > MAX_CLASSES {
-            return Err(invalid("too many classes of a mask"));
-        }
-        let layout = Layout::new(codec, shape, extents)
-            .with_classes(classes)
-            .with_chunk(chunk_of(bytes));
-        if layout.shape != shape {
-            return Err(invalid("impossible shape of blocks"));
-        }
-        if shape == Shape::Line && !extents.roles.is_default() {
-            return Err(invalid("axes have roles, but the field is a line"));
-        }
-        let most = layout
-            .max_stream_bytes(dtype)
-            .ok_or(invalid("the field is too large"))?;
-        let [record_bytes, record_sum, update_bytes] =
-            [RECORDS_AT, RECORDS_SUM_AT, UPDATES_AT].map(|at| get_u64(bytes, at));
-        let with_records = most.checked_add(record_bytes);
-        if with_records.is_none() || !record_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
-            return Err(invalid("impossible length of records"));
-        }
-        let whole = with_records.and_then(|bytes| bytes.checked_add(update_bytes));
-        if whole.is_none() || !update_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
-            return Err(invalid("impossible length of updates"));
-        }
-        if update_bytes != 0 && codec.tiles().is_some() {
-            return Err(invalid("a stream of tiles has no updates"));
-        }
-        let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
-        if payload_bytes > most - before || !payload_bytes.is_multiple_of(CHUNK_ALIGNMENT) {
-            return Err(invalid("impossible payload length"));
-        }
+        let layout = parse_layout(bytes, codec)?;
         let error_bits = get_u64(bytes, ERROR_AT);
         // The bits of numbers without a sign are in the order of the numbers.
         let most_bits = with_element!(dtype, E => (E::MAX * E::HALF).to_bits64());
         if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
         }
-        if Scale::of(mode.id(), error_bits == 0) == Scale::Logarithm && classes == 0 {
+        if Scale::of(mode.id(), error_bits == 0) == Scale::Logarithm && layout.classes == 0 {
             return Err(invalid("logarithms without a mask, which has the signs"));
         }
-        Ok(Self {
+        let header = Self {
             value_type,
             conversion,
-            record_bytes,
-            record_sum,
-            payload_bytes,
-            update_bytes,
+            record_bytes: get_u64(bytes, RECORDS_AT),
+            record_sum: get_u64(bytes, RECORDS_SUM_AT),
+            payload_bytes: get_u64(bytes, PAYLOAD_AT),
+            update_bytes: get_u64(bytes, UPDATES_AT),
             ..layout.header(dtype, bound, error_bits)
-        })
+        };
+        check_lengths(&header, &layout)?;
+        Ok(header)
     }
+}
+
+/// The layout of a stream with this codec.
+fn parse_layout(bytes: &[u8; HEADER_BYTES], codec: Codec) -> Result<Layout, FormatError> {
+    let invalid = FormatError::InvalidHeader;
+    let rank = usize::from(bytes[RANK_AT]);
+    let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
+    let mut extents = lengths
+        .get(..rank)
+        .and_then(Extents::new)
+        .ok_or(invalid("impossible extents"))?;
+    let roles = u16::from_le_bytes([bytes[ROLES_AT], bytes[ROLES_AT + 1]]);
+    extents.roles = Roles::from_bits(roles, rank).ok_or(invalid("impossible roles of axes"))?;
+    let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
+    let classes = bytes[CLASSES_AT];
+    if usize::from(classes) > MAX_CLASSES {
+        return Err(invalid("too many classes of a mask"));
+    }
+    let layout = Layout::new(codec, shape, extents)
+        .with_classes(classes)
+        .with_chunk(chunk_of(bytes));
+    if layout.shape != shape {
+        return Err(invalid("impossible shape of blocks"));
+    }
+    if shape == Shape::Line && !extents.roles.is_default() {
+        return Err(invalid("axes have roles, but the field is a line"));
+    }
+    Ok(layout)
+}
+
+/// Refuses lengths of records, updates and payload that no stream has: so sums of them do not overflow.
+fn check_lengths(header: &Header, layout: &Layout) -> Result<(), FormatError> {
+    let invalid = FormatError::InvalidHeader;
+    let most = (layout.max_stream_bytes(header.dtype)).ok_or(invalid("the field is too large"))?;
+    let is_whole = |bytes: u64| bytes.is_multiple_of(CHUNK_ALIGNMENT);
+    let with_records = most.checked_add(header.record_bytes);
+    if with_records.is_none() || !is_whole(header.record_bytes) {
+        return Err(invalid("impossible length of records"));
+    }
+    let whole = with_records.and_then(|bytes| bytes.checked_add(header.update_bytes));
+    if whole.is_none() || !is_whole(header.update_bytes) {
+        return Err(invalid("impossible length of updates"));
+    }
+    if header.update_bytes != 0 && header.codec.tiles().is_some() {
+        return Err(invalid("a stream of tiles has no updates"));
+    }
+    let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
+    if header.payload_bytes > most - before || !is_whole(header.payload_bytes) {
+        return Err(invalid("impossible payload length"));
+    }
+    Ok(())
 }
 
 /// The length of chunks of tiles; the default one if the field has another number of elements.

@@ -383,6 +383,11 @@ struct Model {
 }
 
 impl Model {
+    const NEW: Self = Self {
+        one: 32_768,
+        seen: 0,
+    };
+
     fn learn(&mut self, bit: bool) {
         let shift = match self.seen {
             0 => 1,
@@ -518,62 +523,78 @@ fn decode_part(bytes: &[u8], count: usize, size: [usize; 2], classes: u32) -> Ve
     symbols
 }
 
+/// What a decoder knows of a part before a word of it: which elements before it are masked.
+struct Neighbours<'a> {
+    known: &'a [bool],
+    row: usize,
+    slice: usize,
+}
+
+impl Neighbours<'_> {
+    fn last(&self) -> bool {
+        self.known.last().copied().unwrap_or(false)
+    }
+
+    fn back(&self, i: usize, distance: usize) -> bool {
+        let at = i.checked_sub(distance);
+        at.and_then(|at| self.known.get(at))
+            .copied()
+            .unwrap_or(false)
+    }
+
+    fn above(&self, i: usize) -> bool {
+        match self.known.len() >= self.row {
+            true => self.back(i, self.row),
+            false => self.last(),
+        }
+    }
+
+    /// The numbers of the model of an element, behind one that is masked or not.
+    fn model(&self, i: usize, last: bool) -> [usize; 2] {
+        let Self { known, row, slice } = *self;
+        let before = self.last();
+        let [north, left, right] = match known.len() >= row {
+            true => [row, row + 1, row - 1].map(|distance| self.back(i, distance)),
+            false => [before; 3],
+        };
+        let [behind, behind_right, behind_south] = match known.len() >= slice {
+            true => [slice, slice - 1, slice - row].map(|distance| self.back(i, distance)),
+            false => [north, right, north],
+        };
+        let near = 4 * usize::from(last) + 2 * usize::from(north) + usize::from(behind);
+        let far = [left, right, behind_right, behind_south];
+        [near, far.iter().filter(|bit| **bit).count()]
+    }
+}
+
 /// Codes the symbols of a part whose rows and slices have these sizes, 32 at a time.
 fn code_part(coder: &mut Coder<'_>, symbols: &mut [u32], [row, slice]: [usize; 2], classes: u32) {
-    let mut flags = [Model {
-        one: 32_768,
-        seen: 0,
-    }; 8];
-    let mut bits = [[Model {
-        one: 32_768,
-        seen: 0,
-    }; 5]; 8];
-    let mut all_last = [Model {
-        one: 32_768,
-        seen: 0,
-    }; 2];
-    let mut steps = [[Model {
-        one: 32_768,
-        seen: 0,
-    }; 2]; 6];
+    let (mut flags, mut bits) = ([Model::NEW; 8], [[Model::NEW; 5]; 8]);
+    let (mut all_last, mut steps) = ([Model::NEW; 2], [[Model::NEW; 2]; 6]);
     let (mut same, mut same_before) = (0, 0);
     let mut last_class = 1;
     for first in (0..symbols.len()).step_by(32) {
         let end = symbols.len().min(first + 32);
         // A decoder of this word knows only the elements before it.
         let known: Vec<bool> = symbols[..first].iter().map(|symbol| *symbol > 0).collect();
-        let before = known.last().copied().unwrap_or(false);
-        let back = |i: usize, distance: usize| {
-            let at = i.checked_sub(distance);
-            at.and_then(|at| known.get(at)).copied().unwrap_or(false)
+        let known = Neighbours {
+            known: &known,
+            row,
+            slice,
         };
-        let has_row = first >= row;
-        let above = |i: usize| if has_row { back(i, row) } else { before };
-        let is_uniform = (first..end).all(|i| above(i) == above(first));
-        let is_same = (first..end).all(|i| (symbols[i] > 0) == above(i));
+        let is_uniform = (first..end).all(|i| known.above(i) == known.above(first));
+        let is_same = (first..end).all(|i| (symbols[i] > 0) == known.above(i));
         let flag = 4 * usize::from(is_uniform) + 2 * same_before + same;
         let is_same = coder.bit(&mut flags[flag], is_same);
         (same_before, same) = (same, usize::from(is_same));
         let mut masked = Vec::new();
         for (i, symbol) in (first..end).zip(&symbols[first..end]) {
             if is_same {
-                masked.push(above(i));
+                masked.push(known.above(i));
                 continue;
             }
-            let last = masked.last().copied().unwrap_or(before);
-            let (north, left, right) = if has_row {
-                (back(i, row), back(i, row + 1), back(i, row - 1))
-            } else {
-                (before, before, before)
-            };
-            let (behind, behind_right, behind_south) = if first >= slice {
-                (back(i, slice), back(i, slice - 1), back(i, slice - row))
-            } else {
-                (north, right, north)
-            };
-            let near = 4 * usize::from(last) + 2 * usize::from(north) + usize::from(behind);
-            let far = [left, right, behind_right, behind_south];
-            let far = far.iter().filter(|bit| **bit).count();
+            let last = masked.last().copied().unwrap_or(known.last());
+            let [near, far] = known.model(i, last);
             masked.push(coder.bit(&mut bits[near][far], *symbol > 0));
         }
         let count = masked.iter().filter(|masked| **masked).count();

@@ -19,8 +19,8 @@ pub struct Registration {
     pub purpose: &'static str,
     /// The fastest preset that chooses from it; slower ones do, too. None if no preset does.
     pub preset: Option<Preset>,
-    /// The codec of which it is a variant. The choice tries a variant only where the prediction for that codec is among the
-    /// shortest, and only in its rank.
+    /// Another codec, if this one is a variant of it. The choice tries a variant only where the prediction for the other codec
+    /// is among the shortest, and only in its rank.
     pub variant_of: Option<Codec>,
 }
 

@@ -62,11 +62,11 @@ impl Compressor {
         field: &'a [V],
     ) -> Result<(Self, Coded<'a, V::Coded>, Request), Error> {
         let Converted {
-            heading,
+            conversion,
             coder,
             coded,
         } = self.convert(field)?;
-        let request = coder.request_of(request, &heading.conversion, V::Coded::DTYPE);
+        let request = coder.request_of(request, &conversion, V::Coded::DTYPE);
         Ok((coder, coded, request))
     }
 

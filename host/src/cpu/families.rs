@@ -2,7 +2,7 @@
 
 use crate::cpu::blocks::compress::WholeValues;
 use crate::cpu::mapping::coded::{coded_values, decode_values, fill_field};
-use crate::cpu::mapping::mask::{Mask, MaskDecoder};
+use crate::cpu::mapping::mask::{MaskDecoder, encode_mask};
 use crate::cpu::numbers::Numbers;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::holder::Alone;
@@ -10,14 +10,13 @@ use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
-use crate::heading::Heading;
+use crate::job::Job;
 use crate::parallel;
 use crate::scratch::Copies;
 use crate::stream::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element};
@@ -42,60 +41,54 @@ pub fn extremes<T: Element>(version: Version, values: &[T]) -> Extremes<T> {
         .fold(Extremes::default(), Extremes::union)
 }
 
-/// Compresses a coded field whose extents have been checked, within a bound of its own.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the field, what leads to it and back, and where its stream goes"
-)]
+/// Compresses a field with its axes in the order of the coded field, whose extents have been checked.
+///
+/// # Errors
+///
+/// Those of the sink, and of copies of the field.
 pub(crate) fn compress<T: Element>(
     version: Version,
-    layout: Layout,
-    bound: Bound,
-    mapping: &ValueMapping,
+    job: &Job,
     copies: Copies,
-    heading: &Heading,
     values: &[T],
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let job = (version, layout, bound, mapping, copies, heading, progress);
     with_element!(T::DTYPE, E => {
-        compiled_here!(compress: fn(Compression<'_>, &[E], &mut dyn Sink) -> Result<(), Error> = compress_of::<E>);
-        parallel::in_steps(|| compress()(job, bytemuck::cast_slice(values), sink))
+        compiled_here!(compress: Compress<E> = compress_of::<E>);
+        parallel::in_steps(|| compress()(version, job, copies, bytemuck::cast_slice(values), sink, progress))
     })
 }
 
-/// The arguments without the field and the destination.
-type Compression<'a> = (
-    Version,
-    Layout,
-    Bound,
-    &'a ValueMapping,
-    Copies,
-    &'a Heading,
-    Progress<'a>,
-);
+/// [`compress_of`] an element type.
+type Compress<T> =
+    fn(Version, &Job, Copies, &[T], &mut dyn Sink, Progress<'_>) -> Result<(), Error>;
 
 fn compress_of<T: Element>(
-    (version, layout, bound, mapping, copies, heading, progress): Compression<'_>,
+    version: Version,
+    job: &Job,
+    copies: Copies,
     values: &[T],
     sink: &mut dyn Sink,
+    progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let mut mask = Mask::encode(&layout, &mapping.classes, values)?;
-    mask.records.extend(heading.records());
+    let Job {
+        layout, mapping, ..
+    } = job;
+    let mask = encode_mask(layout, &mapping.classes, values)?;
     let mut coded = coded_values(copies, mapping, values)?;
-    let quantizer = resolve(version, bound, coded.as_deref().unwrap_or(values));
+    let quantizer = resolve(version, job.bound, coded.as_deref().unwrap_or(values));
     let quantizer = quantizer.with_holes(mapping.has_holes());
     if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        fill_field(copies, &layout, coded)?;
+        fill_field(copies, layout, coded)?;
     }
     let values = coded.as_deref().unwrap_or(values);
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
-    let header = mask.header(heading.header(header));
-    let mut writer = Writer::new(header, &mask.records, sink)?;
+    let records = job.records();
+    let header = job.header(&records, quantizer.error().to_bits64());
+    let mut writer = Writer::new(header, &records, sink)?;
     let put = &mut |wave: &[EncodedChunks], waves| writer.put(wave, waves);
-    encode(version, layout, &quantizer, values, progress, put)?;
-    writer.append(&[mask.chunks])?;
+    encode(version, *layout, &quantizer, values, progress, put)?;
+    writer.append(&[mask])?;
     writer.finish()
 }
 

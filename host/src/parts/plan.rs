@@ -6,14 +6,13 @@ mod record;
 
 use crate::compress::{Compressor, in_order};
 use crate::cpu::mapping::conversion;
-use crate::cpu::mapping::mask::Mask;
 use crate::cpu::tiles::Reader;
 use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::holder::Alone;
 use crate::cpu::{self, Version};
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
-use crate::heading::Heading;
+use crate::job::Job;
 use crate::sample;
 use crate::stream::{self, StreamRef};
 use crate::table::Table;
@@ -22,8 +21,9 @@ use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
+use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
-use ferrosz_codec::{Bound, Codec, Element, Value, ValueType, with_element};
+use ferrosz_codec::{Codec, Element, Value, ValueType, with_element};
 use record::field;
 
 /// How a field is compressed in parts: its header, and with codecs of tiles the prologue and the coarse field. With it
@@ -91,26 +91,25 @@ impl Compressor {
         chosen.max_compressed_len(elements, V::TYPE)?;
         let (coder, conversion) = chosen.convert_in_parts(Way::Plan, field, |_| Ok(()))?;
         let (layout, order) = (chosen.layout_for(elements)?, chosen.order_for(elements)?);
-        let heading = Heading {
+        let job = Job {
+            layout,
+            bound: coder.bound(),
+            bound_of_values: self.bound(),
+            mapping: ValueMapping::default(),
             order,
             conversion,
-            bound: self.bound(),
         };
         let coded = conversion::to_coded(self.copies, &conversion, None, field)?;
         let turned = in_order(self.copies, layout.extents.lengths(), &order, &coded)?;
-        let bound = coder.bound();
-        let (header, start) = with_element!(V::Coded::DTYPE, E => {
+        let (error_bits, start) = with_element!(V::Coded::DTYPE, E => {
             compiled_here!(start: StartOf<E> = start_of::<E>);
-            start()(layout, bound, bytemuck::cast_slice(&turned))?
+            start()(&job, bytemuck::cast_slice(&turned))?
         });
-        let mask = Mask {
-            records: heading.records(),
-            ..Mask::default()
-        };
+        let records = job.records();
         Ok(Plan {
             parts,
-            header: mask.header(heading.header(header)),
-            records: mask.records,
+            header: job.header(&records, error_bits),
+            records,
             fingerprint: fingerprint(field),
             start,
         })
@@ -118,19 +117,14 @@ impl Compressor {
 }
 
 /// [`start_of`] an element type.
-type StartOf<T> = fn(Layout, Bound, &[T]) -> Result<(Header, EncodedChunks), Error>;
+type StartOf<T> = fn(&Job, &[T]) -> Result<(u64, EncodedChunks), Error>;
 
-/// The header of a stream, and its prologue and coarse field.
-fn start_of<T: Element>(
-    layout: Layout,
-    bound: Bound,
-    values: &[T],
-) -> Result<(Header, EncodedChunks), Error> {
+/// The bits of the absolute error of a coded field, and its prologue and coarse field.
+fn start_of<T: Element>(job: &Job, values: &[T]) -> Result<(u64, EncodedChunks), Error> {
     let version = Version::best();
-    let quantizer = cpu::resolve(version, bound, values);
-    let header = layout.header(T::DTYPE, bound, quantizer.error().to_bits64());
+    let quantizer = cpu::resolve(version, job.bound, values);
     let mut start = EncodedChunks::default();
-    if let (Some(layout), false) = (layout.tiles(), values.is_empty()) {
+    if let (Some(layout), false) = (job.layout.tiles(), values.is_empty()) {
         let holder = Alone::new(&layout, values);
         let field = Field {
             version,
@@ -140,7 +134,7 @@ fn start_of<T: Element>(
         let begun = field.begin(&holder)?;
         field.put_start(&holder, &begun, &mut |wave, _| start.append(wave))?;
     }
-    Ok((header, start))
+    Ok((quantizer.error().to_bits64(), start))
 }
 
 /// The checksum of values from all parts of a field.
@@ -232,17 +226,9 @@ impl Plan {
 
     /// Refuses what no field has as its plan: the stream of its parts would be damaged.
     fn check(&self) -> Result<(), Error> {
-        let header = &self.header;
-        let mask = Mask {
-            records: self.heading()?.records(),
-            ..Mask::default()
-        };
-        let layout = Layout {
-            classes: 0,
-            ..header.layout()
-        };
-        let plain = layout.header(header.dtype, header.bound, header.error_bits);
-        if mask.header(self.heading()?.header(plain)) != *header || mask.records != self.records {
+        let (header, job) = (&self.header, self.job()?);
+        let records = job.records();
+        if job.header(&records, header.error_bits) != *header || records != self.records {
             return Err(Error::BadPlan("the plan is damaged".to_owned()));
         }
         let layout = match header.layout().family() {
@@ -255,13 +241,19 @@ impl Plan {
         })
     }
 
-    /// How the coded field follows from the field.
-    fn heading(&self) -> Result<Heading, Error> {
+    /// The job of the stream, but for the bound of the coded field, which is resolved.
+    fn job(&self) -> Result<Job, Error> {
         let (header, records) = (&self.header, &self.records);
-        Ok(Heading {
+        Ok(Job {
+            layout: Layout {
+                classes: 0,
+                ..header.layout()
+            },
+            bound: header.bound,
+            bound_of_values: header.bound,
+            mapping: ValueMapping::default(),
             order: Order::of_records(records, &header.extents)?,
             conversion: stream::conversion(header, records)?,
-            bound: header.bound,
         })
     }
 

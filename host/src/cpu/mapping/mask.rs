@@ -10,7 +10,6 @@ use crate::stream::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
-use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
@@ -27,53 +26,32 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// The mask of a field, encoded: its chunks, and the records of a stream, which begin with that of the mask's classes.
-#[derive(Default)]
-pub(crate) struct Mask {
-    pub(crate) records: Vec<u8>,
-    pub(crate) chunks: EncodedChunks,
-}
-
-impl Mask {
-    /// The mask of a field; nothing without classes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
-    pub(crate) fn encode<T: Element>(
-        layout: &Layout,
-        classes: &Classes,
-        values: &[T],
-    ) -> Result<Self, Error> {
-        let Some(mask) = layout.mask() else {
-            return Ok(Self::default());
-        };
-        let encode = |chunk| {
-            let parts = mask.parts(chunk).map(|part| mask.part(part));
-            encode_chunk(
-                &mask,
-                parts.map(|part| planes_of(&mask, classes, &part, values)),
-            )
-        };
-        let mut chunks = EncodedChunks::default();
-        let encoded = parallel::map(0..mask.chunks(), encode);
-        for (number, (form, bytes)) in (layout.field_entries()..).zip(encoded) {
-            chunks.push(number, form, &bytes)?;
-        }
-        Ok(Self {
-            records: classes.to_records(),
-            chunks,
-        })
+/// The chunks of the mask of a field; none without classes.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn encode_mask<T: Element>(
+    layout: &Layout,
+    classes: &Classes,
+    values: &[T],
+) -> Result<EncodedChunks, Error> {
+    let mut chunks = EncodedChunks::default();
+    let Some(mask) = layout.mask() else {
+        return Ok(chunks);
+    };
+    let encode = |chunk| {
+        let parts = mask.parts(chunk).map(|part| mask.part(part));
+        encode_chunk(
+            &mask,
+            parts.map(|part| planes_of(&mask, classes, &part, values)),
+        )
+    };
+    let encoded = parallel::map(0..mask.chunks(), encode);
+    for (number, (form, bytes)) in (layout.field_entries()..).zip(encoded) {
+        chunks.push(number, form, &bytes)?;
     }
-
-    /// A header with the records.
-    pub(crate) fn header(&self, header: Header) -> Header {
-        Header {
-            record_bytes: self.records.len() as u64,
-            record_sum: checksum(0, &self.records),
-            ..header
-        }
-    }
+    Ok(chunks)
 }
 
 /// A chunk of the mask with these parts.

@@ -12,7 +12,7 @@ use crate::cpu::writer::Writer;
 use crate::cpu::{Progress, Version};
 use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
-use crate::heading::Heading;
+use crate::job::Job;
 use crate::large::Written;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::layout::Family;
@@ -189,9 +189,9 @@ impl Plan {
         progress: Progress<'_>,
         put: Put<'_>,
     ) -> Result<(), Error> {
-        let Heading {
+        let Job {
             order, conversion, ..
-        } = self.heading()?;
+        } = self.job()?;
         match conversion.is_none() && order.is_identity() {
             true => {
                 let field = AsTheyAre::<V::Coded>(bytemuck::cast_slice(field));

@@ -12,6 +12,7 @@ use crate::gpu::executor::emulator;
 use crate::gpu::host_slices::{Source, Target, compress_host, decompress_host};
 use crate::gpu::mapping::decompress::Wanted;
 use crate::parallel;
+use crate::reading::Reading;
 use crate::slabs::machines::Machines;
 use crate::stream::StreamRef;
 use crate::stream_layout::{StreamLayout, records_of};
@@ -22,7 +23,6 @@ use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Element, Value, ValueType};
 use ferrosz_simt::Package;
-use std::collections::BTreeSet;
 
 /// The machine that a [`Device`] names.
 pub enum Backend {
@@ -268,12 +268,12 @@ impl Gpu {
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        wanted: &Wanted,
+        reading: &Reading,
         verify: bool,
         values: &mut [V],
     ) -> Result<(), Error> {
         let target = Target::Memory(bytemuck::cast_slice_mut(values));
-        self.decompress_to::<V>(bytes, stream, wanted, verify, target)
+        self.decompress_to::<V>(bytes, stream, reading, verify, target)
     }
 
     /// Decodes a whole stream in these bytes; `take` gets the values as they lie in memory, in pieces of whole values, in
@@ -282,20 +282,20 @@ impl Gpu {
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        wanted: &Wanted,
+        reading: &Reading,
         verify: bool,
         take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let length = stream.header.elements() * size_of::<V>() as u64;
         let target = Target::Pieces(length, take);
-        self.decompress_to::<V>(bytes, stream, wanted, verify, target)
+        self.decompress_to::<V>(bytes, stream, reading, verify, target)
     }
 
     fn decompress_to<V: Value>(
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        wanted: &Wanted,
+        reading: &Reading,
         verify: bool,
         target: Target<'_>,
     ) -> Result<(), Error> {
@@ -307,13 +307,13 @@ impl Gpu {
             order: stream.order,
             value_type: V::TYPE,
         };
-        let excerpt = excerpt(stream, wanted, V::TYPE)?;
+        let excerpt = excerpt(stream, reading, V::TYPE)?;
         let bytes = excerpt.as_deref().unwrap_or(bytes);
         let header = Header::read(bytes)?;
         let source = Source {
             layout: &layout,
             parts: &[&bytes[..header.stream_bytes() as usize]],
-            wanted,
+            wanted: &Wanted::new(reading)?,
             verify,
         };
         with_element!(V::Coded::DTYPE, E => {
@@ -343,7 +343,7 @@ impl Gpu {
 /// are asked for.
 fn excerpt(
     stream: &StreamRef<'_>,
-    wanted: &Wanted,
+    reading: &Reading,
     value_type: ValueType,
 ) -> Result<Option<Vec<u8>>, Error> {
     let (header, conversion) = match value_type == stream.header.value_type {
@@ -352,7 +352,7 @@ fn excerpt(
     };
     let header = &header;
     let records = records_of(&stream.mapping.classes, &stream.order, &conversion);
-    if wanted.is_whole(&header.layout()) {
+    if reading.is_whole() {
         if header.update_bytes == 0 && stream.records == records {
             return Ok(None);
         }
@@ -360,8 +360,6 @@ fn excerpt(
             .rewrite(*header, &records, 0..header.chunks())
             .map(Some);
     }
-    let numbers: BTreeSet<u64> = wanted.entries(&header.layout()).collect();
-    let numbers = numbers.into_iter().collect::<Vec<u64>>();
-    let numbers = numbers.iter().copied();
+    let numbers = reading.entries().into_iter();
     stream.rewrite(*header, &records, numbers).map(Some)
 }

@@ -46,6 +46,7 @@ use crate::gpu::mapping::decompress::{
 };
 use crate::gpu::mapping::workspace::workspace_cells;
 use crate::part::Part;
+use crate::reading::Reading;
 use crate::stream_layout::StreamLayout;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::container::extents::Extents;
@@ -339,7 +340,7 @@ impl Gpu {
         }
         let elements = layout.layout.extents.elements();
         let part = (*part != Part::Elements(0..elements)).then_some(part);
-        let wanted = Wanted::of(&layout, part)?;
+        let wanted = Wanted::new(&Reading::new(&layout.layout, &layout.order, part)?)?;
         let needed = wanted.elements();
         let found = output.len() as u64;
         if found < needed {

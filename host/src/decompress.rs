@@ -12,26 +12,19 @@ use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
 use crate::part::{Part, Piece};
 use crate::progress::SILENT;
+use crate::reading::Reading;
 use crate::slabs;
 use crate::stream::StreamRef;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::mapping::axes::Order;
-use ferrosz_codec::{Codec, Element, FormatError, Shape, Value, with_value};
+use ferrosz_codec::{Codec, Element, FormatError, Value, with_value};
 use std::io::Read;
 use std::ops::Range;
 
 /// [`Decompressor::run`] of a type of values.
-type DecompressValues<V> = fn(
-    &Decompressor,
-    &[u8],
-    &StreamRef<'_>,
-    Option<&Part>,
-    &mut [V],
-    Progress<'_>,
-) -> Result<(), Error>;
+type DecompressValues<V> =
+    fn(&Decompressor, &[u8], &StreamRef<'_>, &Reading, &mut [V], Progress<'_>) -> Result<(), Error>;
 
 /// Decompresses streams.
 ///
@@ -110,9 +103,9 @@ impl Decompressor {
         progress: Progress<'_>,
     ) -> Result<Vec<V>, Error> {
         let read = read::<V>(stream)?;
-        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
-        let mut values = try_zeroed::<V>(pieces.iter().map(Piece::elements).sum())?;
-        self.run(stream, &read, part, &mut values, progress)?;
+        let reading = Reading::new(&read.header.layout(), &read.order, part)?;
+        let mut values = try_zeroed::<V>(reading.elements())?;
+        self.run(stream, &read, &reading, &mut values, progress)?;
         Ok(values)
     }
 
@@ -196,8 +189,8 @@ impl Decompressor {
         progress: Progress<'_>,
     ) -> Result<usize, Error> {
         let read = read::<V>(stream)?;
-        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
-        let elements = pieces.iter().map(Piece::elements).sum();
+        let reading = Reading::new(&read.header.layout(), &read.order, part)?;
+        let elements = reading.elements();
         let found = out.len() as u64;
         let out = usize::try_from(elements)
             .ok()
@@ -207,7 +200,7 @@ impl Decompressor {
                 found,
                 unit: "elements",
             })?;
-        self.run(stream, &read, part, out, progress)?;
+        self.run(stream, &read, &reading, out, progress)?;
         Ok(out.len())
     }
 
@@ -254,13 +247,13 @@ impl Decompressor {
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        part: Option<&Part>,
+        reading: &Reading,
         values: &mut [V],
         progress: Progress<'_>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
             compiled_here!(run: DecompressValues<W> = Decompressor::run_of);
-            run()(self, bytes, stream, part, bytemuck::cast_slice_mut(values), progress)
+            run()(self, bytes, stream, reading, bytemuck::cast_slice_mut(values), progress)
         })
     }
 
@@ -268,34 +261,32 @@ impl Decompressor {
         &self,
         bytes: &[u8],
         stream: &StreamRef<'_>,
-        part: Option<&Part>,
+        reading: &Reading,
         values: &mut [V],
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        if part.is_none() {
+        if reading.is_whole() {
             let target = Target::Memory(bytemuck::cast_slice_mut(values));
             if self.run_slabs::<V>(stream, target)?.is_none() {
                 progress(values.len() as u64);
                 return Ok(());
             }
         }
-        let pieces = pieces_of(&stream.header.layout(), &stream.order, part)?;
-        let regions: Vec<Region> = pieces.iter().flat_map(Piece::regions).collect();
-        let gpu = self.gpu_for::<V>(stream, part, &regions, values.len())?;
-        if let Some((gpu, wanted)) = &gpu
+        let gpu = self.gpu_for::<V>(stream, reading, values.len())?;
+        if let Some(gpu) = &gpu
             && converts(V::TYPE)
         {
-            gpu.decompress(bytes, stream, wanted, self.verify, values)?;
+            gpu.decompress(bytes, stream, reading, self.verify, values)?;
             progress(values.len() as u64);
             return Ok(());
         }
         conversion::decode_to(&stream.conversion, values, |elements| match &gpu {
-            Some((gpu, wanted)) => {
-                gpu.decompress(bytes, stream, wanted, self.verify, elements)?;
+            Some(gpu) => {
+                gpu.decompress(bytes, stream, reading, self.verify, elements)?;
                 progress(elements.len() as u64);
                 Ok(())
             }
-            None => self.run_pieces(stream, part, &pieces, elements, progress),
+            None => self.run_pieces(stream, reading, elements, progress),
         })
     }
 
@@ -339,13 +330,12 @@ impl Decompressor {
     fn run_pieces<T: Element>(
         &self,
         stream: &StreamRef<'_>,
-        part: Option<&Part>,
-        pieces: &[Piece],
+        reading: &Reading,
         elements: &mut [T],
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        self.read_pieces(Version::best(), stream, pieces, elements, progress)?;
-        self.take_back(stream, part, elements)
+        self.read_pieces(Version::best(), stream, &reading.pieces, elements, progress)?;
+        self.take_back(stream, reading, elements)
     }
 
     /// If a GPU decodes a whole field: its values as they lie in memory go to `take`, in pieces of whole values, in their
@@ -365,13 +355,13 @@ impl Decompressor {
         let Some(Target::Pieces(_, take)) = self.run_slabs::<V>(stream, target)? else {
             return Ok(true);
         };
-        let whole = [Region::whole(&stream.header.grid())];
+        let whole = Reading::new(&stream.header.layout(), &stream.order, None)?;
         let elements = usize::try_from(stream.header.elements()).unwrap_or(usize::MAX);
-        let Some((gpu, wanted)) = self.gpu_for::<V>(stream, None, &whole, elements)? else {
+        let Some(gpu) = self.gpu_for::<V>(stream, &whole, elements)? else {
             return Ok(false);
         };
         if V::TYPE.is_coded_as_is() || converts(V::TYPE) {
-            gpu.decompress_pieces::<V>(bytes, stream, &wanted, self.verify, take)?;
+            gpu.decompress_pieces::<V>(bytes, stream, &whole, self.verify, take)?;
             return Ok(true);
         }
         let values: Vec<V> = self.decompress(bytes)?;
@@ -379,32 +369,22 @@ impl Decompressor {
         Ok(true)
     }
 
-    /// The machine that runs kernels, if that is what decodes these regions, and what it decodes.
+    /// The machine that runs kernels, if that is what decodes this.
     fn gpu_for<V: Value>(
         &self,
         stream: &StreamRef<'_>,
-        part: Option<&Part>,
-        regions: &[Region],
+        reading: &Reading,
         elements: usize,
-    ) -> Result<Option<(Gpu, Wanted)>, Error> {
+    ) -> Result<Option<Gpu>, Error> {
         // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
-        let is_part = regions != [Region::whole(&stream.header.grid())];
         let codec = stream.header.codec;
-        if is_part && codec.tiles().is_some() {
+        if codec.tiles().is_some() && !reading.is_whole() {
             return Ok(None);
         }
-        let layout = StreamLayout {
-            layout: stream.header.layout(),
-            order: stream.order,
-            value_type: V::TYPE,
-        };
         let workload = workload(codec, elements, V::Coded::BYTES);
         Ok(
-            match (
-                Backend::of(self.device, workload)?,
-                Wanted::of(&layout, part),
-            ) {
-                (Backend::Gpu(gpu), Ok(wanted)) => Some((gpu, wanted)),
+            match (Backend::of(self.device, workload)?, Wanted::new(reading)) {
+                (Backend::Gpu(gpu), Ok(_)) => Some(gpu),
                 // Kernels do not gather the elements of a part that are apart.
                 (Backend::Gpu(_), Err(_)) | (Backend::Cpu, _) => None,
             },
@@ -415,15 +395,13 @@ impl Decompressor {
     pub(crate) fn take_back<T: Element>(
         &self,
         stream: &StreamRef<'_>,
-        part: Option<&Part>,
+        reading: &Reading,
         mut values: &mut [T],
     ) -> Result<(), Error> {
         if stream.header.classes == 0 && stream.mapping.back().is_identity() {
             return Ok(());
         }
-        // The layout whose chunks are the parts of the mask.
-        let layout = Layout::new(Codec::PLAIN, Shape::Cube, stream.header.extents);
-        for piece in pieces_of(&layout, &stream.order, part)? {
+        for piece in &reading.of_mask {
             let (own, rest) = values.split_at_mut(piece.elements() as usize);
             let mut coded = piece.gather(own).into_owned();
             let regions: Vec<Region> = piece.regions().collect();
@@ -460,23 +438,11 @@ impl Decompressor {
         part: Option<&Part>,
     ) -> Result<Vec<V>, Error> {
         let read = read::<V>(stream)?;
-        let pieces = pieces_of(&read.header.layout(), &read.order, part)?;
-        let mut coded = try_zeroed::<V::Coded>(pieces.iter().map(Piece::elements).sum())?;
-        self.read_pieces(version, &read, &pieces, &mut coded, &|_| {})?;
-        self.take_back(&read, part, &mut coded)?;
+        let reading = Reading::new(&read.header.layout(), &read.order, part)?;
+        let mut coded = try_zeroed::<V::Coded>(reading.elements())?;
+        self.read_pieces(version, &read, &reading.pieces, &mut coded, SILENT)?;
+        self.take_back(&read, &reading, &mut coded)?;
         conversion::to_values(&read.conversion, coded)
-    }
-}
-
-/// The pieces of a part, or of the whole field.
-pub(crate) fn pieces_of(
-    layout: &Layout,
-    order: &Order,
-    part: Option<&Part>,
-) -> Result<Vec<Piece>, Error> {
-    match part {
-        None => Ok(vec![Piece::of_field(layout, order)]),
-        Some(part) => part.pieces(layout, order),
     }
 }
 

@@ -10,8 +10,9 @@ use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::overlapped::Behind;
-use crate::part::{Part, Piece};
+use crate::part::Part;
 use crate::progress::SILENT;
+use crate::reading::Reading;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
@@ -251,16 +252,16 @@ impl Decompressor {
                 progress,
                 &mut |read| {
                     for (number, part) in parts.iter().enumerate() {
-                        let pieces = part.pieces(&layout, &stream.order)?;
-                        let elements = pieces.iter().map(Piece::elements).sum::<u64>();
+                        let reading = Reading::new(&layout, &stream.order, Some(part))?;
+                        let elements = reading.elements();
                         let (_, mut values) = writing.spare().unwrap_or_default();
                         match (values.len() as u64).cmp(&elements) {
                             Ordering::Less => values = try_zeroed(elements)?,
                             _ => values.truncate(elements as usize),
                         }
                         conversion::decode_to(&stream.conversion, &mut values, |elements| {
-                            read_in_order(read, &pieces, elements)?;
-                            self.take_back(stream, Some(part), elements)
+                            read_in_order(read, &reading.pieces, elements)?;
+                            self.take_back(stream, &reading, elements)
                         })?;
                         if !writing.hand((number, values)) {
                             break;

@@ -1,21 +1,17 @@
 //! Streams of which only some bytes are known: what a part of the field needs of a file far away.
 
-use crate::cpu::mapping::mask;
-use crate::cpu::tiles;
 use crate::error::Error;
 use crate::memory::try_zeroed;
-use crate::part::{Part, Piece};
+use crate::part::Part;
+use crate::reading::Reading;
 use crate::stream::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::record;
-use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Codec, FormatError, Shape, ValueType};
-use std::collections::BTreeSet;
+use ferrosz_codec::{FormatError, ValueType};
 use std::iter;
 use std::ops::Range;
 
@@ -148,7 +144,7 @@ impl PartialStream {
     /// [`Error::Format`] if what is known of the stream is damaged; [`Error::BoxOutside`] and [`Error::RangeOutside`].
     pub fn missing(&self, part: &Part) -> Result<Vec<Range<u64>>, Error> {
         let header = &self.header;
-        let entries = self.entries(part)?;
+        let entries = Reading::new(&header.layout(), &self.order, Some(part))?.entries();
         let row = |entry: &u64| {
             let start = header.table_start() + entry * ENTRY_BYTES as u64;
             start..start + ENTRY_BYTES as u64
@@ -188,32 +184,6 @@ impl PartialStream {
         &self.image
     }
 
-    /// The numbers of the entries in the chunk table that a part needs.
-    fn entries(&self, part: &Part) -> Result<BTreeSet<u64>, Error> {
-        let layout = self.header.layout();
-        let regions = |layout: &Layout| -> Result<Vec<Region>, Error> {
-            let pieces = part.pieces(layout, &self.order)?;
-            let regions = pieces.iter().flat_map(Piece::regions);
-            Ok(regions.filter(|region| region.elements() > 0).collect())
-        };
-        let mut entries = BTreeSet::new();
-        for region in regions(&layout)? {
-            match layout.family() {
-                Family::Blocks(_) => entries.extend(chunks_of_blocks(&layout, &region)),
-                Family::Tiles(tiles) => entries.extend(tiles::entries(&tiles, &region)),
-            }
-        }
-        if let Some(of_field) = layout.mask() {
-            // The layout whose chunks are the parts of the mask.
-            let of_mask = Layout::new(Codec::PLAIN, Shape::Cube, layout.extents);
-            for region in regions(&of_mask)? {
-                let chunks = mask::chunks_of(&of_field, &region);
-                entries.extend(chunks.iter().map(|chunk| layout.field_entries() + chunk));
-            }
-        }
-        Ok(entries)
-    }
-
     /// The bytes of these ranges that are not known, and what lies in the gaps between ranges near each other.
     fn unknown(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
         let mut unknown = Vec::new();
@@ -232,21 +202,6 @@ impl PartialStream {
         unknown.retain(|range| range.start < range.end);
         joined(unknown, Self::GAP)
     }
-}
-
-/// The numbers of the chunks of blocks with an element of a region.
-fn chunks_of_blocks(layout: &Layout, region: &Region) -> impl Iterator<Item = u64> {
-    let grid = layout.grid();
-    region.chunk_numbers(&grid).filter(move |chunk| {
-        let positions = grid.chunk(*chunk);
-        // Between the rows of a region there may be whole chunks of lines.
-        let mut has_elements = grid.shape() != Shape::Line;
-        let elements = u64::from(positions.elements());
-        region.cut(grid.flat(positions.origin), elements, |_, _| {
-            has_elements = true
-        });
-        has_elements
-    })
 }
 
 /// Ranges in ascending order; those that are at most `gap` apart become one.

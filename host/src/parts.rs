@@ -9,16 +9,13 @@ mod choice;
 mod decomposition;
 mod fetch;
 mod gpu;
-mod group;
 mod place;
 mod plan;
-mod threads;
 mod tiles;
 mod units;
 
-pub use group::{Group, Message, Piece, agree};
+pub use crate::peers::{Group, Message, Piece, Threads, agree};
 pub use plan::Plan;
-pub use threads::Threads;
 
 use crate::compress::{Compressor, in_order};
 use crate::cpu::mapping::conversion;

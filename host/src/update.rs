@@ -9,7 +9,8 @@ use crate::cpu::mapping::mask::MaskDecoder;
 use crate::decompress::read;
 use crate::error::Error;
 use crate::nearby::is_close;
-use crate::part::{Part, Piece};
+use crate::part::Part;
+use crate::reading::{Reading, regions};
 use crate::scratch::Copies;
 use crate::stream::{StoredChunk, StreamRef};
 use crate::table::Table;
@@ -17,12 +18,12 @@ use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
-use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
+use ferrosz_codec::container::layout::{BlockLayout, Family};
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 use ferrosz_codec::container::update::{NewChunk, to_bytes};
 use ferrosz_codec::with_element;
-use ferrosz_codec::{Bound, Codec, Element, FormatError, Shape, Value};
+use ferrosz_codec::{Bound, Element, FormatError, Value};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -103,7 +104,8 @@ impl Update {
             return Err(Error::UpdateOfTiles);
         };
         let decoder = ChunkDecoder::new(Version::best(), stream, layout, true)?;
-        let chunks = changed_chunks(&decoder, part, values)?;
+        let reading = Reading::new(&header.layout(), &stream.order, Some(part))?;
+        let chunks = changed_chunks(&decoder, &reading, values)?;
         let mut recoded = Vec::new();
         let mut image = vec![0; IMAGE_BYTES];
         for (number, elements) in &chunks {
@@ -111,7 +113,7 @@ impl Update {
                 encode_alone(&decoder, *number, elements, is_tight, &mut image)?;
             recoded.push((*number, form, sum, image[..bytes].to_vec()));
         }
-        recoded.extend(changed_mask(stream, part, values)?);
+        recoded.extend(changed_mask(stream, &reading, values)?);
         let appended = if recoded.is_empty() {
             Vec::new()
         } else {
@@ -158,23 +160,20 @@ impl Update {
 /// The chunks of the mask that a part touches, recoded.
 fn changed_mask<T: Element>(
     stream: &StreamRef<'_>,
-    part: &Part,
+    reading: &Reading,
     values: &[T],
 ) -> Result<Vec<NewChunk>, Error> {
     let Some(decoder) = MaskDecoder::new(stream, true) else {
         return Ok(Vec::new());
     };
-    // The layout whose chunks are the parts of the mask.
-    let layout = Layout::new(Codec::PLAIN, Shape::Cube, stream.header.extents);
-    let (mut regions, mut coded, mut rest) = (Vec::new(), Vec::new(), values);
-    for piece in part.pieces(&layout, &stream.order)? {
+    let (mut coded, mut rest) = (Vec::new(), values);
+    for piece in &reading.of_mask {
         let (own, behind) = rest.split_at(piece.elements() as usize);
         coded.extend_from_slice(&piece.gather(own));
-        regions.extend(piece.regions());
         rest = behind;
     }
-    let touched = regions.iter().filter(|region| region.elements() > 0);
-    let touched: BTreeSet<u64> = touched
+    let regions = regions(&reading.of_mask);
+    let touched: BTreeSet<u64> = (regions.iter())
         .flat_map(|region| decoder.chunks_of(region))
         .collect();
     let table = Table::of(&stream.header);
@@ -233,12 +232,10 @@ fn put_holes<T: Element>(
 /// The chunks of the coded field that a part touches, by number, with the elements of the part replaced.
 fn changed_chunks<T: Element>(
     decoder: &ChunkDecoder<'_, T>,
-    part: &Part,
+    reading: &Reading,
     values: &[T],
 ) -> Result<BTreeMap<u64, Vec<T>>, Error> {
-    let stream = decoder.stream;
-    let pieces = part.pieces(&stream.header.layout(), &stream.order)?;
-    let elements: u64 = pieces.iter().map(Piece::elements).sum();
+    let elements = reading.elements();
     if elements != values.len() as u64 {
         return Err(Error::PartMismatch {
             elements,
@@ -247,7 +244,7 @@ fn changed_chunks<T: Element>(
     }
     let mut chunks = BTreeMap::new();
     let mut rest = values;
-    for piece in &pieces {
+    for piece in &reading.pieces {
         let (own, behind) = rest.split_at(piece.elements() as usize);
         let own = piece.gather(own);
         let mut of_regions = &own[..];

@@ -12,7 +12,7 @@ use crate::gpu::executor::pinned::PinnedMemory;
 use crate::gpu::host_slices::Places;
 use crate::gpu::resolve::Search;
 use crate::gpu::tiles::slab::Others;
-use crate::parts::{Group, Threads};
+use crate::peers::{Group, Threads};
 use crate::slabs::compress::{absolute, all_or_cause, assemble};
 use crate::slabs::decompress::{in_field, split};
 use crate::slabs::{self, Slab};

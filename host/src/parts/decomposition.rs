@@ -1,7 +1,7 @@
 //! The decomposition of a field into the boxes of the members.
 
 use crate::error::Error;
-use crate::parts::group::{Group, agree};
+use crate::peers::{Group, agree};
 use ferrosz_codec::container::extents::MAX_RANK;
 use ferrosz_codec::mapping::axes::Order;
 use std::ops::Range;
@@ -295,7 +295,7 @@ impl Slabs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::threads::Threads;
+    use crate::peers::Threads;
     use std::io::Cursor;
 
     fn boxes(ranges: &[&[Range<u64>]]) -> Vec<Owned> {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::memory;
 use crate::parts::decomposition::{Decomposition, Run};
-use crate::parts::group::{Group, Message, agree};
+use crate::peers::{Group, Message, agree};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Element, Shape};

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::memory;
 use crate::parts::fetch::{Held, Lattice, Window, fetch};
-use crate::parts::group::{Group, Message, Piece, agree};
+use crate::peers::{Group, Message, Piece, agree};
 use crate::slabs::compress::compress_slab;
 use crate::slabs::machines::Machines;
 use crate::slabs::{Slab, divide};

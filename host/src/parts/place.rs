@@ -8,7 +8,7 @@ use crate::encoded::{EncodedChunks, Listing};
 use crate::error::Error;
 use crate::memory;
 use crate::parts::fetch::{bad_message, exchange};
-use crate::parts::group::{Group, Piece, agree};
+use crate::peers::{Group, Piece, agree};
 use crate::table::Table;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::table::ENTRY_BYTES;

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::host_slices::{Room, Uploaded};
 use crate::gpu::tiles::slab::Others;
-use crate::parts::{Group, Threads};
+use crate::peers::{Group, Threads};
 use crate::slabs::Slab;
 use crate::slabs::machines::{Call, Machines};
 use crate::stream_layout::StreamLayout;

@@ -114,7 +114,7 @@ impl Slab {
                 let layout = &as_field(layout, of_field);
                 let call = Decompression {
                     layout,
-                    wanted: &Wanted::of(layout, None)?,
+                    wanted: &Wanted::whole(layout)?,
                     verify,
                     stream,
                     output: field,

@@ -56,7 +56,7 @@ pub(crate) fn to_decompress(layout: &StreamLayout) -> Result<Loads, Error> {
     let recorder = Recorder::default();
     let call = Decompression {
         layout,
-        wanted: &Wanted::of(layout, None)?,
+        wanted: &Wanted::whole(layout)?,
         verify: true,
         stream: View::empty(),
         output: View::empty(),

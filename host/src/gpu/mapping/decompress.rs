@@ -8,14 +8,13 @@ use crate::gpu::job::DecompressJob;
 use crate::gpu::mapping::conversion::{converts, enqueue_to_values};
 use crate::gpu::mapping::workspace::{MaskMemory, Workspace, workspace_cells};
 use crate::gpu::mapping::{places, tasks};
-use crate::part::{Part, Piece};
+use crate::part::Piece;
+use crate::reading::{Reading, regions};
 use crate::stream_layout::StreamLayout;
-use ferrosz_codec::Codec;
 use ferrosz_codec::Element;
-use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::mapping::mask::{CHUNK_PARTS, MaskLayout};
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_gpu_kernels::mapping::backward::{Backward, BackwardParams};
 use ferrosz_gpu_kernels::mapping::mask::WARPS;
 use ferrosz_gpu_kernels::mapping::mask::decode::{DecodeMask, DecodeMaskParams};
@@ -34,61 +33,40 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// A part of the field, or all of it.
+    /// What a machine decodes.
     ///
     /// # Errors
     ///
-    /// The errors of [`Part::pieces`]; [`Error::ScatteredPart`] if the elements are not consecutive in one piece.
-    pub(crate) fn of(layout: &StreamLayout, part: Option<&Part>) -> Result<Self, Error> {
-        let StreamLayout { layout, order, .. } = layout;
-        let pieces = |layout: &Layout| match part {
-            None => Ok(vec![Piece::of_field(layout, order)]),
-            Some(part) => part.pieces(layout, order),
-        };
-        // The layout whose chunks are the parts of the mask.
-        let of_mask = pieces(&Layout::new(Codec::PLAIN, Shape::Cube, layout.extents))?;
-        let of_codec = pieces(layout)?;
-        let to_coded = match &of_codec[..] {
+    /// [`Error::ScatteredPart`] if the elements are not consecutive in one piece.
+    pub(crate) fn new(reading: &Reading) -> Result<Self, Error> {
+        let Reading {
+            pieces, of_mask, ..
+        } = reading;
+        let to_coded = match &pieces[..] {
             [piece] => piece.to_coded().cloned(),
             _ => None,
-        };
-        let all_regions = |pieces: &[Piece]| -> Vec<Region> {
-            let regions = pieces.iter().flat_map(Piece::regions);
-            regions.filter(|region| region.elements() > 0).collect()
         };
         let in_order = |pieces: &[Piece]| match to_coded {
             Some(_) => pieces.iter().all(|piece| piece.to_coded().is_some()),
             None => pieces.iter().all(Piece::is_in_order),
         };
-        if !in_order(&of_codec) || !in_order(&of_mask) {
+        if !in_order(pieces) || !in_order(of_mask) {
             return Err(Error::ScatteredPart);
         }
         Ok(Self {
-            regions: all_regions(&of_codec),
-            of_mask: all_regions(&of_mask),
+            regions: regions(pieces),
+            of_mask: regions(of_mask),
             to_coded,
         })
     }
 
-    /// Whether that is the whole field.
-    pub(crate) fn is_whole(&self, layout: &Layout) -> bool {
-        self.regions == [Region::whole(&layout.grid())]
-    }
-
-    /// The numbers of the entries of the chunks with these elements, of a stream of this layout. They may come more than
-    /// once.
-    pub(crate) fn entries(&self, layout: &Layout) -> impl Iterator<Item = u64> {
-        let (grid, before, mask) = (layout.grid(), layout.field_entries(), layout.mask());
-        let of_field = self
-            .regions
-            .iter()
-            .flat_map(move |region| region.chunk_numbers(&grid));
-        let of_mask = self.of_mask.iter().flat_map(move |region| {
-            let numbers = mask.map(|mask| region.chunk_numbers(&mask.grid));
-            numbers.into_iter().flatten()
-        });
-        let of_mask = of_mask.map(move |part| before + part / u64::from(CHUNK_PARTS));
-        of_field.chain(of_mask)
+    /// The whole field.
+    ///
+    /// # Errors
+    ///
+    /// None: its elements are consecutive.
+    pub(crate) fn whole(layout: &StreamLayout) -> Result<Self, Error> {
+        Self::new(&Reading::new(&layout.layout, &layout.order, None)?)
     }
 
     /// How many elements there are.

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::gpu::executor::Executor;
-use crate::parts::{Group, Message};
+use crate::peers::{Group, Message};
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;

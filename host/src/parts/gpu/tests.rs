@@ -1,7 +1,7 @@
 use super::*;
 use crate::compress::Compressor;
-use crate::parts::Threads;
 use crate::parts::decomposition::Decomposition;
+use crate::peers::Threads;
 use ferrosz_codec::Codec;
 use std::io::empty;
 

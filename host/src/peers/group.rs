@@ -109,7 +109,7 @@ pub(crate) fn tell(group: &dyn Group, has_failed: bool) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::threads::Threads;
+    use crate::peers::Threads;
 
     #[test]
     fn the_error_of_one_is_an_error_of_all() {

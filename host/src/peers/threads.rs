@@ -1,7 +1,7 @@
 //! A group whose members are threads of one process.
 
 use crate::error::Error;
-use crate::parts::group::{Group, Message, Piece};
+use crate::peers::{Group, Message, Piece};
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

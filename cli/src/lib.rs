@@ -46,7 +46,7 @@ mod threads;
 mod transfer;
 mod transpose;
 pub mod trial;
-mod units;
+pub mod units;
 mod update;
 mod values;
 #[cfg(feature = "netcdf")]

@@ -1,20 +1,23 @@
 //! `ferrosz-lab bench`: the speed of codecs on data in the device's own memory.
 
+mod about;
 mod agree;
 mod bare;
 pub mod batch;
 pub mod calls;
 mod cases;
+mod coding;
 mod container;
-mod cuda;
-mod device_call;
+mod device_memory;
 mod field;
 pub mod flags;
+mod gpu;
 pub mod gpus;
-mod host;
 mod json;
 mod machine;
+mod markdown;
 pub mod mask;
+mod memory;
 pub mod parts;
 mod row;
 pub mod short;
@@ -23,16 +26,15 @@ mod table;
 mod times;
 pub mod transfer;
 
-use cases::{Case, cases};
-use ferrosz::Device;
-use ferrosz_cli::array::Array;
-use ferrosz_cli::common::Common;
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::with_element_field;
-use ferrosz_cli::{output, report};
+use cases::{Case, Format, cases};
+use ferrosz::Element;
+use ferrosz_cli::{
+    array::Array, common::Common, failure::Failure, output, report, with_element_field,
+};
 use field::Subject;
 use flags::Flags;
-use machine::{Format, Machine, Value};
+use gpu::OnDevice;
+use machine::Machine;
 use row::{Row, Series};
 use table::Table;
 
@@ -42,46 +44,27 @@ use table::Table;
 ///
 /// If a field cannot be read, the device cannot be used, or a result is wrong.
 pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    let on_cpu = || Run::new(&host::Host::new(flags.repeat), flags, common).all();
-    let cuda = |ordinal| cuda::Cuda::new(ordinal, flags.repeat, flags.host_clock);
-    match common.device {
-        Device::Emulator => Err(Failure::usage(
-            "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
-        )),
-        Device::Gpus(_) => Err(Failure::usage(
-            "several GPUs are measured by `ferrosz-lab gpus`",
-        )),
-        Device::Cuda(ordinal) => Run::new(&cuda(ordinal)?, flags, common).all(),
-        Device::Cpu => on_cpu(),
-        // Prefers a GPU: in the long run it is the faster one.
-        _ => match cuda(0) {
-            Ok(cuda) => Run::new(&cuda, flags, common).all(),
-            Err(_) => on_cpu(),
-        },
-    }
+    let run = Run {
+        machine: Machine::new(common.device, flags.repeat, flags.host_clock)?,
+        flags,
+        common,
+        done: Vec::new(),
+    };
+    run.all()
 }
 
 /// A run of the command.
-struct Run<'a, M> {
-    machine: &'a M,
+struct Run<'a> {
+    machine: Machine,
     flags: &'a Flags,
     common: &'a Common,
     done: Vec<Series>,
 }
 
-impl<'a, M: Machine> Run<'a, M> {
-    fn new(machine: &'a M, flags: &'a Flags, common: &'a Common) -> Self {
-        Self {
-            machine,
-            flags,
-            common,
-            done: Vec::new(),
-        }
-    }
-
+impl Run<'_> {
     /// Measures all fields.
     fn all(mut self) -> Result<(), Failure> {
-        for source in self.flags.sources() {
+        for source in self.flags.fields.sources() {
             for (name, field) in field::load(&source, self.flags)? {
                 with_element_field!(field, array => self.field(name, array))?;
             }
@@ -89,12 +72,16 @@ impl<'a, M: Machine> Run<'a, M> {
         if !self.common.json {
             return Ok(());
         }
-        let object = json::report(self.machine.about(), self.flags, &self.done);
+        let object = json::report(&self.machine.about, self.flags, &self.done);
         output::print(&format!("{object}\n"))
     }
 
     /// Measures all cases of one field.
-    fn field<T: Value>(&mut self, name: String, array: Array<T>) -> Result<(), Failure> {
+    fn field<T: Element + OnDevice>(
+        &mut self,
+        name: String,
+        array: Array<T>,
+    ) -> Result<(), Failure> {
         let subject = Subject::new(name, array)?;
         let cases = cases(self.flags, &subject)?;
         let ceilings = (self.machine.ceilings(&subject.values))
@@ -106,7 +93,7 @@ impl<'a, M: Machine> Run<'a, M> {
             ceilings,
             rows: Vec::new(),
         };
-        let about = self.machine.about();
+        let about = &self.machine.about;
         if self.done.is_empty() {
             self.say(&table::heading(about, self.flags))?;
         }
@@ -121,12 +108,16 @@ impl<'a, M: Machine> Run<'a, M> {
         Ok(())
     }
 
-    fn measure<T: Value>(&self, subject: &Subject<T>, case: &Case<T>) -> Result<Row, Failure> {
+    fn measure<T: Element + OnDevice>(
+        &self,
+        subject: &Subject<T>,
+        case: &Case<T>,
+    ) -> Result<Row, Failure> {
         match case.format {
             Format::Container(layout) => {
-                container::measure(self.machine, subject, layout, case.bound)
+                container::measure(&self.machine, subject, layout, case.bound)
             }
-            Format::Bare(bare) => bare::measure(self.machine, subject, case, bare),
+            Format::Bare(bare) => bare::measure(&self.machine, subject, case, bare),
         }
         .map_err(|failure| {
             Failure::failed(format_args!(

@@ -2,10 +2,9 @@
 
 mod bench;
 
-use bench::flags::Flags;
+use bench::flags::{Cube, Flags};
 use clap::{Parser, Subcommand};
-use ferrosz_cli::common::Common;
-use ferrosz_cli::failure::Failure;
+use ferrosz_cli::{common::Common, failure::Failure};
 use std::process::ExitCode;
 
 /// Measures ferrosz.
@@ -25,35 +24,36 @@ enum Command {
     /// Measure the speed of codecs on data in the device's memory, compared with a copy and a read
     Bench(Box<Flags>),
     /// Measure whole calls with a preset, compared with those with the codec that it chose
-    Calls(bench::calls::Flags),
+    Calls(bench::calls::Calls),
     /// Measure many arrays in one call on a GPU, compared with one call after the other
-    Batch(bench::batch::Flags),
+    Batch(bench::batch::Batches),
     /// Measure masks, compared with the same field without one
-    Mask(bench::mask::Flags),
+    Mask(Cube),
     /// Measure values of 16 bits on a GPU, compared with the same numbers as f32
-    Short(bench::short::Flags),
+    Short(Cube),
     /// Measure a field in the parts of several members, each with one thread
-    Parts(bench::parts::Flags),
+    Parts(bench::parts::Parts),
     /// Measure fields that travel over the bus of a GPU, compressed, compared with a pinned copy
-    Transfer(bench::transfer::Flags),
+    Transfer(bench::transfer::Transfers),
     /// Measure one field in the memory of several GPUs, compared with one GPU
-    Gpus(bench::gpus::Flags),
+    Gpus(bench::gpus::Gpus),
 }
 
 fn main() -> ExitCode {
     ferrosz_cli::main(run)
 }
 
-/// Runs a command; true if no error exceeds its bound.
+/// Runs a command; a wrong result is a failure.
 fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
-        Command::Bench(flags) => bench::run(flags, &line.common).map(|()| true),
-        Command::Calls(flags) => bench::calls::run(flags, &line.common).map(|()| true),
-        Command::Batch(flags) => bench::batch::run(flags, &line.common).map(|()| true),
-        Command::Short(flags) => bench::short::run(flags, &line.common).map(|()| true),
-        Command::Mask(flags) => bench::mask::run(flags, &line.common).map(|()| true),
-        Command::Parts(flags) => bench::parts::run(flags).map(|()| true),
-        Command::Transfer(flags) => bench::transfer::run(flags, &line.common).map(|()| true),
-        Command::Gpus(flags) => bench::gpus::run(flags).map(|()| true),
-    }
+        Command::Bench(flags) => bench::run(flags, &line.common),
+        Command::Calls(flags) => bench::calls::run(flags, &line.common),
+        Command::Batch(flags) => bench::batch::run(flags, &line.common),
+        Command::Short(cube) => bench::short::run(cube, &line.common),
+        Command::Mask(cube) => bench::mask::run(cube, &line.common),
+        Command::Parts(flags) => bench::parts::run(flags),
+        Command::Transfer(flags) => bench::transfer::run(flags, &line.common),
+        Command::Gpus(flags) => bench::gpus::run(flags),
+    }?;
+    Ok(true)
 }

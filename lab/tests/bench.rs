@@ -158,7 +158,7 @@ fn what_cannot_be_measured_is_said() {
         "bench --synthetic tides",
         &["tides", "waves", "sparse", "walk"],
     );
-    place.fail(2, "bench --bytes 1KB", &["1MiB"]);
+    place.fail(2, "bench --bytes 1KB", &["64MiB"]);
     place.fail(2, "bench --repeat 0", &["--repeat"]);
     let small = "bench --synthetic walk:8";
     place.fail(

@@ -1,79 +1,93 @@
 //! Compares results of a machine with the expected ones, before and after timing.
 
-use super::machine::{Buffers, Value, Work};
-use super::row::Timed;
+use super::coding::{Coding, Way};
+use super::{gpu::OnDevice, memory::Memory, row::Timed};
+use ferrosz::Value;
 use ferrosz_cli::failure::Failure;
 
-/// The expected result of work.
+/// The expected result of a call.
 #[derive(Clone, Copy)]
-pub enum Expected<'a, T> {
+pub enum Expected<'a, V> {
     /// A stream.
     Stream(&'a [u8]),
     /// A field, or a part of it.
-    Values(&'a [T]),
+    Values(&'a [V]),
 }
 
-/// Times work, and checks its result before the timed runs and after them.
+/// Times compression to a stream, and decompression of it; returns the decoded values, too.
 ///
 /// # Errors
 ///
-/// If a result is wrong, or the work fails.
-pub fn time_verified<T: Value>(
-    buffers: &mut impl Buffers<T>,
-    work: &Work<'_, T>,
-    expected: Expected<'_, T>,
+/// If a result is wrong, or a call fails, here and below.
+pub fn time_both_ways<V: OnDevice>(
+    memory: &mut Memory<'_, V>,
+    coding: &dyn Coding<V>,
+    stream: &[u8],
+) -> Result<([Timed; 2], Vec<V>), Failure> {
+    let compress = time_verified(memory, coding, Expected::Stream(stream))?;
+    let mut values = Vec::new();
+    coding.decompress(stream, &mut values)?;
+    let decompress = time_verified(memory, coding, Expected::Values(&values))?;
+    Ok(([compress, decompress], values))
+}
+
+/// Times a call, and checks its result before the timed runs and after them.
+pub fn time_verified<V: OnDevice>(
+    memory: &mut Memory<'_, V>,
+    coding: &dyn Coding<V>,
+    expected: Expected<'_, V>,
 ) -> Result<Timed, Failure> {
-    verify(buffers, work, expected)?;
-    let single = buffers.time(work)?;
-    expected.poison(buffers)?;
-    let replayed = buffers.time_replayed(work)?;
+    let way = expected.way();
+    verify(memory, coding, expected)?;
+    let single = memory.time(coding, way)?;
+    memory.poison(way)?;
+    let replayed = memory.time_replayed(coding, way)?;
     if replayed.is_some() {
-        expected.compare(buffers)?;
+        expected.compare(memory)?;
     }
-    verify(buffers, work, expected)?;
+    verify(memory, coding, expected)?;
     Ok(Timed { single, replayed })
 }
 
-/// Does work once into poisoned memory, and compares the result.
-fn verify<T: Value>(
-    buffers: &mut impl Buffers<T>,
-    work: &Work<'_, T>,
-    expected: Expected<'_, T>,
+/// Makes a call once into poisoned memory, and compares the result.
+fn verify<V: OnDevice>(
+    memory: &mut Memory<'_, V>,
+    coding: &dyn Coding<V>,
+    expected: Expected<'_, V>,
 ) -> Result<(), Failure> {
-    expected.poison(buffers)?;
-    buffers.ask(work)?;
-    expected.compare(buffers)
+    memory.poison(expected.way())?;
+    memory.call(coding, expected.way())?;
+    expected.compare(memory)
 }
 
-impl<T: Value> Expected<'_, T> {
-    /// Fills the result's buffer with other bytes.
-    fn poison(self, buffers: &mut impl Buffers<T>) -> Result<(), Failure> {
+impl<V: OnDevice> Expected<'_, V> {
+    fn way(self) -> Way {
         match self {
-            Self::Stream(_) => buffers.poison_stream(),
-            Self::Values(_) => buffers.poison_values(),
+            Self::Stream(_) => Way::Compress,
+            Self::Values(_) => Way::Decompress,
         }
     }
 
     /// Compares the last result with the expected one.
-    fn compare(self, buffers: &mut impl Buffers<T>) -> Result<(), Failure> {
+    fn compare(self, memory: &mut Memory<'_, V>) -> Result<(), Failure> {
         match self {
-            Self::Stream(stream) => {
-                let found = buffers.stream()?;
-                agree("byte", "stream", &found, stream, |byte| u64::from(*byte))
-            }
-            Self::Values(values) => {
-                let found = buffers.values(values.len())?;
-                agree("value", "field", &found, values, |value| value.to_bits64())
-            }
+            Self::Stream(stream) => streams(&memory.stream()?, stream),
+            Self::Values(values) => fields(&memory.values(values.len())?, values),
         }
     }
 }
 
-/// Compares all items bit by bit.
-///
-/// # Errors
-///
-/// The first item that differs.
+/// Compares a stream with the expected one.
+pub fn streams(found: &[u8], expected: &[u8]) -> Result<(), Failure> {
+    agree("byte", "stream", found, expected, |byte| u64::from(*byte))
+}
+
+/// Compares all values with the expected ones, bit by bit.
+pub fn fields<V: Value>(found: &[V], expected: &[V]) -> Result<(), Failure> {
+    let bits = |value: &V| value.to_value_bits();
+    agree("value", "field", found, expected, bits)
+}
+
 fn agree<I>(
     item: &str,
     whole: &str,
@@ -84,11 +98,11 @@ fn agree<I>(
     let differ = |(a, b): (&I, &I)| bits(a) != bits(b);
     match found.iter().zip(expected).position(differ) {
         Some(at) => Err(Failure::failed(format_args!(
-            "{item} {at} of {} is not that of the CPU's {whole}",
+            "{item} {at} of {} is not that of the expected {whole}",
             expected.len()
         ))),
         None if found.len() != expected.len() => Err(Failure::failed(format_args!(
-            "the {whole} has {} {item}s, and the CPU's has {}",
+            "the {whole} has {} {item}s, and the expected one has {}",
             found.len(),
             expected.len()
         ))),
@@ -98,14 +112,13 @@ fn agree<I>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::host::Host;
-    use super::super::machine::{Format, Machine};
+    use super::super::container::Container;
+    use super::super::machine::Machine;
     use super::*;
-    use ferrosz::{Bound, Codec, Compressor, Device, Extents, Layout, Shape};
+    use ferrosz::{Bound, Codec, Compressor, Device};
 
     fn bytes_agree(found: &[u8], expected: &[u8]) -> Result<(), String> {
-        agree("byte", "stream", found, expected, |byte| u64::from(*byte))
-            .map_err(|failure| failure.to_string())
+        streams(found, expected).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -127,31 +140,31 @@ mod tests {
 
     #[test]
     fn values_are_compared_bit_by_bit() {
-        let bits = |value: &f32| u64::from(value.to_bits());
-        assert!(agree("value", "field", &[0.0], &[-0.0], bits).is_err());
-        assert!(agree("value", "field", &[f32::NAN], &[f32::NAN], bits).is_ok());
+        assert!(fields(&[0.0f32], &[-0.0]).is_err());
+        assert!(fields(&[f32::NAN], &[f32::NAN]).is_ok());
     }
 
     #[test]
-    fn work_that_makes_something_else_is_not_timed() {
+    fn a_call_that_makes_something_else_is_not_timed() {
         let field: Vec<f32> = (0..10_000).map(|i| (i as f32 * 0.01).sin()).collect();
-        let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(10_000));
-        let compressor =
-            |error| Compressor::new(Codec::PLAIN, Bound::abs(error).unwrap()).device(Device::Cpu);
-        let host = Host::new(1);
-        let mut buffers = host.buffers(&field, Format::Container(layout)).unwrap();
-        let mut stream = compressor(1e-3).compress(&field).unwrap();
-        let work = Work::Compress(&compressor(1e-3));
-        assert!(time_verified(&mut buffers, &work, Expected::Stream(&stream)).is_ok());
-        let other = Work::Compress(&compressor(1e-2));
-        assert!(time_verified(&mut buffers, &other, Expected::Stream(&stream)).is_err());
+        let coding = |error| {
+            let compressor = Compressor::new(Codec::PLAIN, Bound::abs(error).unwrap());
+            Container::new(&compressor, &field).unwrap()
+        };
+        let (own, other) = (coding(1e-3), coding(1e-2));
+        let machine = Machine::new(Device::Cpu, 1, false).unwrap();
+        let mut memory = Memory::new(&machine, &field, &own).unwrap();
+        let stream = own.compress(&field).unwrap();
+        let mut time = |coding, expected| time_verified(&mut memory, coding, expected);
+        assert!(time(&own, Expected::Stream(&stream)).is_ok());
+        assert!(time(&other, Expected::Stream(&stream)).is_err());
 
-        let values: Vec<f32> = ferrosz::Decompressor::new().decompress(&stream).unwrap();
-        buffers.ask(&work).unwrap();
-        let back = Work::Decompress(layout);
-        assert!(time_verified(&mut buffers, &back, Expected::Values(&values)).is_ok());
-        let last = stream.len() - 1;
-        stream[last] ^= 1;
-        assert!(time_verified(&mut buffers, &work, Expected::Stream(&stream)).is_err());
+        let mut values = Vec::new();
+        own.decompress(&stream, &mut values).unwrap();
+        assert!(time(&own, Expected::Stream(&stream)).is_ok());
+        assert!(time(&own, Expected::Values(&values)).is_ok());
+        let mut other = stream.clone();
+        other[stream.len() - 1] ^= 1;
+        assert!(time(&own, Expected::Stream(&other)).is_err());
     }
 }

@@ -1,57 +1,94 @@
 //! Measures streams without header: cuSZp's and AATROX's.
 
-use super::agree::{Expected, time_verified};
-use super::cases::Case;
-use super::field::Subject;
-use super::machine::{Format, Machine, Value, Work};
-use super::row::Row;
+use super::gpu::{OnDevice, OneGpu};
+use super::{
+    agree::time_both_ways, cases::Case, coding::Coding, device_memory::DeviceMemory,
+    field::Subject, machine::Machine, memory::Memory, row::Row,
+};
+use ferrosz::cuda::Workspace;
+use ferrosz::{Device, Element};
 use ferrosz_cli::failure::Failure;
 use ferrosz_cuszp::{Bare, aatrox, cuszp};
+
+impl<T: Element + OnDevice> Coding<T> for Bare<T> {
+    fn compress(&self, field: &[T]) -> Result<Vec<u8>, Failure> {
+        Ok(match self {
+            Self::Cuszp(params) => cuszp::compress_on(Device::Cpu, params, field)?,
+            Self::Aatrox(params) => aatrox::compress_on(Device::Cpu, params, field)?,
+        })
+    }
+
+    fn decompress(&self, stream: &[u8], values: &mut Vec<T>) -> Result<(), Failure> {
+        *values = match self {
+            Self::Cuszp(params) => cuszp::decompress_on(Device::Cpu, params, stream)?,
+            Self::Aatrox(params) => aatrox::decompress_on(Device::Cpu, params, stream)?,
+        };
+        Ok(())
+    }
+
+    fn room(&self) -> Result<u64, Failure> {
+        Ok(self.max_len()?)
+    }
+
+    fn workspace(&self, at: &OneGpu) -> Result<Workspace, Failure> {
+        Ok(Self::workspace(*self, &at.stream)?)
+    }
+
+    fn enqueue_compress(&self, at: &OneGpu, memory: &mut DeviceMemory<T>) -> Result<(), Failure> {
+        let (input, bytes) = (&memory.input, &mut memory.bytes);
+        Ok(Self::compress(
+            *self,
+            &at.gpu,
+            &at.stream,
+            input,
+            bytes,
+            &mut memory.workspace,
+        )?)
+    }
+
+    fn enqueue_decompress(&self, at: &OneGpu, memory: &mut DeviceMemory<T>) -> Result<(), Failure> {
+        let (bytes, output) = (&memory.bytes, &mut memory.output);
+        Ok(Self::decompress(
+            *self,
+            &at.gpu,
+            &at.stream,
+            bytes,
+            output,
+            &mut memory.workspace,
+        )?)
+    }
+}
 
 /// Measures one kind of stream at one bound.
 ///
 /// # Errors
 ///
 /// If a result is wrong, or the machine fails.
-pub fn measure<T: Value, M: Machine>(
-    machine: &M,
+pub fn measure<T: Element + OnDevice>(
+    machine: &Machine,
     subject: &Subject<T>,
     case: &Case<T>,
     bare: Bare<T>,
 ) -> Result<Row, Failure> {
-    let field = &subject.values;
-    let (stream, values, error) = on_cpu(bare, field)?;
-    let mut buffers = machine.buffers(field, Format::Bare(bare))?;
-    let work = Work::CompressBare(bare);
-    let compress = time_verified(&mut buffers, &work, Expected::Stream(&stream))?;
-    let work = Work::DecompressBare(bare);
-    let decompress = time_verified(&mut buffers, &work, Expected::Values(&values))?;
+    let field = &subject.values[..];
+    let coding: &dyn Coding<T> = &bare;
+    let stream = coding.compress(field)?;
+    let mut memory = Memory::new(machine, field, coding)?;
+    let ([compress, decompress], _) = time_both_ways(&mut memory, coding, &stream)?;
+    let error = match bare {
+        Bare::Cuszp(params) => params.error,
+        Bare::Aatrox(params) => params.error,
+    };
     Ok(Row {
         codec: case.codec.clone(),
         rank: case.rank,
         bound: case.bound,
         absolute_error: error.to_f64(),
-        field_bytes: size_of_val(&field[..]) as u64,
+        field_bytes: size_of_val(field) as u64,
         stream_bytes: stream.len() as u64,
         compress,
         call: None,
         decompress,
         part: None,
     })
-}
-
-/// The stream, the array that it decodes to, and the absolute error, computed on the CPU.
-fn on_cpu<T: Value>(bare: Bare<T>, field: &[T]) -> Result<(Vec<u8>, Vec<T>, T), Failure> {
-    match bare {
-        Bare::Cuszp(params) => {
-            let stream = cuszp::compress(&params, field).map_err(Failure::failed)?;
-            let values = cuszp::decompress(&params, &stream).map_err(Failure::failed)?;
-            Ok((stream, values, params.error))
-        }
-        Bare::Aatrox(params) => {
-            let stream = aatrox::compress(&params, field).map_err(Failure::failed)?;
-            let values = aatrox::decompress(&params, &stream).map_err(Failure::failed)?;
-            Ok((stream, values, params.error))
-        }
-    }
 }

@@ -1,34 +1,24 @@
 //! `ferrosz-lab calls`: whole calls with a preset, beside the same calls with the codec, rank, axes and chunks that it chose.
 
-use super::device_call::{OnDevice, open};
-use super::field::load_whole;
-use super::flags::{File, Source, Synthetic};
-use super::times::{Times, sample};
+use super::gpu::{OnDevice, OneGpu};
+use super::times::{Times, by_clock};
+use super::{field::load_whole, flags::Fields, markdown};
 use clap::Args;
-use ferrosz::{Bound, Compressor, Device, Error, Preset, Value};
-use ferrosz_cli::args::ShapeFlags;
-use ferrosz_cli::array::{Array, Field};
-use ferrosz_cli::bounds::Bounds;
-use ferrosz_cli::common::Common;
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::{output, report};
-use std::time::Instant;
+use ferrosz::{Bound, Compressor, Device, Preset, Value};
+use ferrosz_cli::{
+    array::Array, bounds::Bounds, common::Common, failure::Failure, output, report,
+    with_element_field,
+};
 
 /// Calls before those that are timed.
 const WARM_UP: u32 = 2;
 
 /// `ferrosz-lab calls`.
 #[derive(Debug, Args)]
-pub struct Flags {
-    /// Arrays to measure: .npy, or raw values with their own dimensions
-    #[arg(value_name = "FIELD[:Z,Y,X]", value_parser = super::flags::file())]
-    pub files: Vec<File>,
-    /// Element type and dimensions of raw arrays.
+pub struct Calls {
+    /// The fields.
     #[command(flatten)]
-    pub shape: ShapeFlags,
-    /// A synthetic field: waves (with noise), sparse (mostly zero) or walk (random); a cube of EDGE, by default 256
-    #[arg(long, value_name = "NAME[:EDGE]")]
-    pub synthetic: Vec<Synthetic>,
+    pub fields: Fields,
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,
@@ -46,62 +36,50 @@ pub struct Flags {
 /// # Errors
 ///
 /// If there is no GPU, or a call fails.
-pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    output::print(&format!("{HEADING}\n"))?;
-    let files = flags.files.iter().cloned().map(Source::File);
-    let made = flags.synthetic.iter().copied().map(Source::Synthetic);
-    for source in files.chain(made) {
-        let (name, field) = load_whole(&source, &flags.shape)?;
+pub fn run(flags: &Calls, common: &Common) -> Result<(), Failure> {
+    output::print(
+        "us: medians; times: of the call with the preset, as many times as long as with what it chose\n",
+    )?;
+    markdown::heading(
+        "field | bytes | bound | preset | chosen | ratio | call, us | chosen, us | times | GB/s",
+    )?;
+    for source in flags.fields.sources() {
+        let (name, field) = load_whole(&source, &flags.fields.shape)?;
         for bound in flags.bounds.all_or(&[1e-3])? {
-            let case = Case {
-                name: &name,
-                bound,
-                repeat: flags.repeat,
-                device: common.device,
-                presets: if flags.preset.is_empty() {
-                    &Preset::ALL
-                } else {
-                    &flags.preset
-                },
-            };
-            match &field {
-                Field::F32(array) => case.measure(array)?,
-                Field::F64(array) => case.measure(array)?,
-                other => return Err(other.is_not_of_elements()),
-            }
+            with_element_field!(&field, array => flags.measure(common.device, &name, array, bound))?;
         }
     }
     Ok(())
 }
 
-const HEADING: &str = "\
-us: medians; times: of the call with the preset, as many times as long as with what it chose
-| field | bytes | bound | preset | chosen | ratio | call, us | chosen, us | times | GB/s |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
+/// Bytes of the stream, what was chosen, and the times of the call and of the call with that.
+type Called = (u64, Compressor, [Times; 2]);
 
-struct Case<'a> {
-    name: &'a str,
-    bound: Bound,
-    repeat: u32,
-    device: Device,
-    presets: &'a [Preset],
-}
-
-impl Case<'_> {
-    fn measure<V: OnDevice>(&self, array: &Array<V>) -> Result<(), Failure> {
+impl Calls {
+    /// Prints the rows of a field and a bound.
+    fn measure<V: OnDevice>(
+        &self,
+        device: Device,
+        name: &str,
+        array: &Array<V>,
+        bound: Bound,
+    ) -> Result<(), Failure> {
+        let presets = match &self.preset[..] {
+            [] => &Preset::ALL[..],
+            asked => asked,
+        };
         let values = array.values.to_vec();
-        for preset in self.presets.iter().copied() {
-            let whole = Compressor::new(preset, self.bound).extents(&array.extents)?;
-            let (stream_bytes, chosen, [call, alone]) = match self.device {
+        for preset in presets {
+            let whole = Compressor::new(*preset, bound).extents(&array.extents)?;
+            let (stream_bytes, chosen, [call, alone]) = match device {
                 Device::Cpu => self.on_cpu(&whole.device(Device::Cpu), &values)?,
-                _ => self.on_gpu(&whole, &values)?,
+                _ => self.on_gpu(device, &whole, &values)?,
             };
             let bytes = size_of_val(&values[..]) as u64;
             let [call_us, alone_us] = [call, alone].map(|times| times.microseconds()[1]);
-            output::print(&format!(
-                "| {} | {bytes} | {} | {preset} | {} {} | {:.2} | {call_us:.0} | {alone_us:.0} | {:.2} | {:.2} |\n",
-                self.name,
-                report::bound(self.bound),
+            markdown::row(format_args!(
+                "{name} | {bytes} | {} | {preset} | {} {} | {:.2} | {call_us:.0} | {alone_us:.0} | {:.2} | {:.2}",
+                report::bound(bound),
                 chosen.codec().map_or("-", |codec| codec.name()),
                 chosen.rank().unwrap_or_default(),
                 bytes as f64 / stream_bytes as f64,
@@ -112,13 +90,12 @@ impl Case<'_> {
         Ok(())
     }
 
-    fn on_cpu<V: Value>(&self, preset: &Compressor, values: &[V]) -> Result<Measured, Failure> {
+    fn on_cpu<V: Value>(&self, preset: &Compressor, values: &[V]) -> Result<Called, Failure> {
         let chosen = preset.choose(values)?;
         let time = |compressor: &Compressor| {
-            sample(WARM_UP, self.repeat, || {
-                let start = Instant::now();
+            by_clock(WARM_UP, self.repeat, || {
                 compressor.compress(values)?;
-                Ok::<f64, Error>(start.elapsed().as_secs_f64())
+                Ok(())
             })
         };
         let times = [time(preset)?, time(&chosen)?];
@@ -126,38 +103,35 @@ impl Case<'_> {
         Ok((stream.len() as u64, chosen, times))
     }
 
-    fn on_gpu<V: OnDevice>(&self, preset: &Compressor, values: &[V]) -> Result<Measured, Failure> {
-        let (gpu, stream) = open(self.device)?;
+    fn on_gpu<V: OnDevice>(
+        &self,
+        device: Device,
+        preset: &Compressor,
+        values: &[V],
+    ) -> Result<Called, Failure> {
+        let at = OneGpu::of(device)?;
+        let (gpu, stream) = (&at.gpu, &at.stream);
         let elements = values.len() as u64;
-        let no_memory = |bytes| move |_| Error::OutOfMemory { bytes };
-        let input = stream.clone_htod(values);
-        let input = input.map_err(no_memory(size_of_val(values) as u64))?;
-        let mut of_choice = gpu.workspace(&stream, elements)?;
-        let chosen = *gpu
-            .choose(&stream, preset, &input, &mut of_choice)?
-            .compressor();
-        let room = chosen.max_compressed_len(elements, V::TYPE)?;
-        let output = stream.alloc_zeros::<u8>(room as usize);
-        let mut output = output.map_err(no_memory(room))?;
+        let input = at.upload(values)?;
+        let mut of_choice = gpu.workspace(stream, elements)?;
+        let chosen = gpu.choose(stream, preset, &input, &mut of_choice)?;
+        let chosen = *chosen.compressor();
+        let mut output = at.allocate(chosen.max_compressed_len(elements, V::TYPE)?)?;
         let layout = chosen.stream_layout(elements, V::TYPE)?;
-        let mut workspace = gpu.workspace_for(&stream, layout)?;
+        let mut workspace = gpu.workspace_for(stream, layout)?;
         let mut call = |compressor: &Compressor| {
-            let start = Instant::now();
-            let choice = gpu.choose(&stream, compressor, &input, &mut of_choice)?;
-            gpu.compress(&stream, choice, &input, &mut output, &mut workspace)?;
-            let length = workspace.stream_bytes(&stream)?;
-            Ok::<_, Error>((start.elapsed().as_secs_f64(), length))
+            let choice = gpu.choose(stream, compressor, &input, &mut of_choice)?;
+            gpu.compress(stream, choice, &input, &mut output, &mut workspace)?;
+            workspace.stream_bytes(stream)
         };
-        let (_, length) = call(preset)?;
+        let length = call(preset)?;
         let mut time = |compressor: &Compressor| {
-            sample(WARM_UP, self.repeat, || {
-                call(compressor).map(|(seconds, _)| seconds)
+            by_clock(WARM_UP, self.repeat, || {
+                call(compressor)?;
+                Ok(())
             })
         };
         let times = [time(preset)?, time(&chosen)?];
         Ok((length, chosen, times))
     }
 }
-
-/// Bytes of the stream, what was chosen, and the times of the call and of the call with that.
-type Measured = (u64, Compressor, [Times; 2]);

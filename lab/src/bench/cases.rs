@@ -1,13 +1,11 @@
 //! The cases of a field: kinds of streams and bounds.
 
 use super::field::Subject;
-use super::flags::Flags;
-use super::machine::{Format, Value};
-use ferrosz::{Bound, BoundMode, Codec, Layout, Shape};
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::report;
+use super::flags::{Flags, RANGES};
+use ferrosz::{Bound, BoundMode, Codec, Element, Layout, Shape};
+use ferrosz_cli::{failure::Failure, report};
 use ferrosz_cuszp::cuszp::Mode;
-use ferrosz_cuszp::{aatrox, cuszp};
+use ferrosz_cuszp::{Bare, aatrox, cuszp};
 
 /// One kind of stream at one bound.
 pub struct Case<T> {
@@ -21,13 +19,22 @@ pub struct Case<T> {
     pub format: Format<T>,
 }
 
+/// The kind of a stream.
+#[derive(Debug, Clone, Copy)]
+pub enum Format<T> {
+    /// A ferrosz stream.
+    Container(Layout),
+    /// A stream without header.
+    Bare(Bare<T>),
+}
+
 /// All cases that the flags select and that are possible for a field.
 ///
 /// # Errors
 ///
 /// If no case is possible, or a bound is invalid.
-pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T>>, Failure> {
-    let bounds = flags.bounds()?;
+pub fn cases<T: Element>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T>>, Failure> {
+    let bounds = flags.bounds.all_or(&RANGES)?;
     let cases = match flags.bare {
         true => bare(&flags.shapes(), subject, &bounds)?,
         false => containers(flags, subject, &bounds),
@@ -43,7 +50,7 @@ pub fn cases<T: Value>(flags: &Flags, subject: &Subject<T>) -> Result<Vec<Case<T
 }
 
 /// The cases of ferrosz's streams, by codec, shape and bound.
-fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -> Vec<Case<T>> {
+fn containers<T: Element>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -> Vec<Case<T>> {
     let codecs = match &flags.codec[..] {
         [] => &Codec::ALL[..],
         named => named,
@@ -67,7 +74,7 @@ fn containers<T: Value>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound]) -
 }
 
 /// The cases of bare streams, by bound, shape and kind.
-fn bare<T: Value>(
+fn bare<T: Element>(
     shapes: &[Shape],
     subject: &Subject<T>,
     bounds: &[Bound],
@@ -101,7 +108,7 @@ fn bare<T: Value>(
     Ok(cases)
 }
 
-fn positive_error<T: Value>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
+fn positive_error<T: Element>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
     let error = absolute_error(&subject.values, bound);
     match error.is_finite() && error > T::ZERO {
         true => Ok(error),
@@ -114,7 +121,7 @@ fn positive_error<T: Value>(subject: &Subject<T>, bound: Bound) -> Result<T, Fai
 
 /// The absolute error of a bound, computed in the field's type as cuSZp's tools do; a ferrosz stream may promise
 /// another one.
-fn absolute_error<T: Value>(field: &[T], bound: Bound) -> T {
+fn absolute_error<T: Element>(field: &[T], bound: Bound) -> T {
     let finite = || field.iter().copied().filter(|value| value.is_finite());
     let Some(first) = finite().next() else {
         return T::ZERO;
@@ -124,14 +131,14 @@ fn absolute_error<T: Value>(field: &[T], bound: Bound) -> T {
         min = if value < min { value } else { min };
         max = if value > max { value } else { max };
     }
-    let value = T::nearest(bound.value());
+    let value = T::from_f64(bound.value());
     match bound.mode() {
         BoundMode::Abs => value,
         BoundMode::Range => value * (max - min),
         BoundMode::Max if max.abs() > min.abs() => value * max.abs(),
         BoundMode::Max => value * min.abs(),
         // There is none.
-        BoundMode::Pwrel => T::nearest(0.0),
+        BoundMode::Pwrel => T::ZERO,
     }
 }
 

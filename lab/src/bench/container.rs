@@ -1,10 +1,16 @@
 //! Measures ferrosz's own streams.
 
-use super::agree::{Expected, time_verified};
-use super::field::Subject;
-use super::machine::{Buffers, Format, Machine, Value, Work};
+use super::agree::{Expected, time_both_ways, time_verified};
+use super::gpu::{OnDevice, OneGpu};
 use super::row::{Row, Timed};
-use ferrosz::{Bound, Compressor, Decompressor, Device, Extents, Layout, Part};
+use super::{
+    coding::Coding, device_memory::DeviceMemory, field::Subject, machine::Machine, memory::Memory,
+    times::Times,
+};
+use ferrosz::cuda::Workspace;
+use ferrosz::{
+    Bound, Compressor, Decompressor, Device, Element, Extents, Layout, Part, StreamLayout,
+};
 use ferrosz_cli::failure::Failure;
 use ferrosz_verify::judge;
 
@@ -14,19 +20,108 @@ const BOX_EDGE: u64 = 64;
 /// Distance of the box's start from the middle of a field, so that its edges are not edges of chunks.
 const BOX_BEFORE_MIDDLE: u64 = 27;
 
-/// Measures one layout at one bound.
+/// Streams of ferrosz.
+pub struct Container {
+    compressor: Compressor,
+    layout: StreamLayout,
+    room: u64,
+    /// The part of the field that is decoded; none for the whole.
+    part: Option<Part>,
+}
+
+impl Container {
+    /// The streams that a compressor makes of fields like this.
+    ///
+    /// # Errors
+    ///
+    /// If it makes none.
+    pub fn new<V: OnDevice>(compressor: &Compressor, field: &[V]) -> Result<Self, Failure> {
+        let elements = field.len() as u64;
+        Ok(Self {
+            compressor: compressor.device(Device::Cpu),
+            layout: compressor.stream_layout(elements, V::TYPE)?,
+            room: compressor.max_compressed_len(elements, V::TYPE)?,
+            part: None,
+        })
+    }
+}
+
+impl<V: OnDevice> Coding<V> for Container {
+    fn compress(&self, field: &[V]) -> Result<Vec<u8>, Failure> {
+        Ok(self.compressor.compress(field)?)
+    }
+
+    fn decompress(&self, stream: &[u8], values: &mut Vec<V>) -> Result<(), Failure> {
+        let decoder = Decompressor::new().device(Device::Cpu);
+        match &self.part {
+            Some(part) => *values = decoder.decompress_part(stream, part)?,
+            None => {
+                let elements = self.layout.layout.extents.elements();
+                values.resize(elements as usize, V::default());
+                decoder.decompress_into(stream, values)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn room(&self) -> Result<u64, Failure> {
+        Ok(self.room)
+    }
+
+    fn workspace(&self, at: &OneGpu) -> Result<Workspace, Failure> {
+        Ok(at.gpu.workspace_for(&at.stream, self.layout)?)
+    }
+
+    fn enqueue_compress(&self, at: &OneGpu, memory: &mut DeviceMemory<V>) -> Result<(), Failure> {
+        let DeviceMemory {
+            input,
+            bytes,
+            workspace,
+            ..
+        } = memory;
+        Ok((at.gpu).compress(&at.stream, &self.compressor, input, bytes, workspace)?)
+    }
+
+    fn enqueue_decompress(&self, at: &OneGpu, memory: &mut DeviceMemory<V>) -> Result<(), Failure> {
+        let whole = Part::Elements(0..self.layout.layout.extents.elements());
+        Ok(at.gpu.decompress_part(
+            &at.stream,
+            &Decompressor::new(),
+            self.layout,
+            &memory.bytes,
+            self.part.as_ref().unwrap_or(&whole),
+            &mut memory.output,
+            &mut memory.workspace,
+        )?)
+    }
+}
+
+/// The bytes of a compressor's stream, and the times of both directions.
 ///
 /// # Errors
 ///
-/// If a result is wrong, or the machine fails.
-pub fn measure<T: Value, M: Machine>(
-    machine: &M,
+/// If a result is wrong, or the machine fails, here and below.
+pub fn both_ways<V: OnDevice>(
+    machine: &Machine,
+    compressor: &Compressor,
+    field: &[V],
+) -> Result<(u64, [Times; 2]), Failure> {
+    let coding = Container::new(compressor, field)?;
+    let stream = coding.compress(field)?;
+    let mut memory = Memory::new(machine, field, &coding)?;
+    let (timed, _) = time_both_ways(&mut memory, &coding, &stream)?;
+    Ok((stream.len() as u64, timed.map(|timed| timed.single)))
+}
+
+/// Measures one layout at one bound.
+pub fn measure<T: Element + OnDevice>(
+    machine: &Machine,
     subject: &Subject<T>,
     layout: Layout,
     bound: Bound,
 ) -> Result<Row, Failure> {
     let field = &subject.values;
-    let as_given = compressor(layout, bound)?;
+    let as_given = Container::new(&compressor(layout, bound)?, field)?;
     let stream = as_given.compress(field)?;
     let info = ferrosz::info(&stream)?;
     // Compression by a caller that knows the range, without the scan for it.
@@ -34,36 +129,22 @@ pub fn measure<T: Value, M: Machine>(
         true => Bound::abs(info.absolute_error).map_err(Failure::failed)?,
         false => bound,
     };
-    let known = compressor(layout, resolved)?;
-    // With the classes of a mask.
-    let layout = as_given.stream_layout(field.len() as u64, T::DTYPE)?.layout;
-    let mut buffers = machine.buffers(field, Format::Container(layout))?;
-
-    let work = Work::Compress(&known);
+    let known = Container::new(&compressor(layout, resolved)?, field)?;
+    let mut memory = Memory::new(machine, field, &as_given)?;
     let known_stream = known.compress(field)?;
-    let compress = time_verified(&mut buffers, &work, Expected::Stream(&known_stream))?;
+    let compress = time_verified(&mut memory, &known, Expected::Stream(&known_stream))?;
     drop(known_stream);
-
-    // This comes last, so that the decompression below decodes this stream.
-    let work = Work::Compress(&as_given);
-    let call = time_verified(&mut buffers, &work, Expected::Stream(&stream))?;
-
-    let values: Vec<T> = Decompressor::new()
-        .device(Device::Cpu)
-        .decompress(&stream)?;
-    let is_cpu = machine.about().device == Device::Cpu;
-    if is_cpu {
+    let ([call, decompress], values) = time_both_ways(&mut memory, &as_given, &stream)?;
+    if machine.gpu.is_none() {
         // There is no other machine to compare the CPU with: its result must be within the bound.
         check_bound(field, &values, bound, info.absolute_error)?;
     }
-    let work = Work::Decompress(layout);
-    let decompress = time_verified(&mut buffers, &work, Expected::Values(&values))?;
     drop(values);
 
     // A GPU decodes streams of tiles as a whole.
     let part = match layout.tiles() {
-        Some(_) if !is_cpu => None,
-        _ => Some(time_box(&mut buffers, layout, &stream)?),
+        Some(_) if machine.gpu.is_some() => None,
+        _ => Some(time_box(&mut memory, as_given, layout.extents, &stream)?),
     };
     Ok(Row {
         codec: layout.codec.name().to_owned(),
@@ -79,30 +160,31 @@ pub fn measure<T: Value, M: Machine>(
     })
 }
 
-/// Times decompression of a box of the stream in the buffers; returns the box's lengths, too.
-fn time_box<T: Value>(
-    buffers: &mut impl Buffers<T>,
-    layout: Layout,
+/// Times decompression of a box of the stream in memory; returns the box's lengths, too.
+fn time_box<T: OnDevice>(
+    memory: &mut Memory<'_, T>,
+    mut coding: Container,
+    extents: Extents,
     stream: &[u8],
 ) -> Result<(Vec<u64>, Timed), Failure> {
-    let part = middle(layout.extents);
-    let decoder = Decompressor::new().device(Device::Cpu);
-    let values: Vec<T> = decoder.decompress_part(stream, &part)?;
-    let work = Work::DecompressPart(layout, &part);
-    let timed = time_verified(buffers, &work, Expected::Values(&values))?;
-    Ok((lengths(&part), timed))
+    let part = middle(extents);
+    let lengths = lengths(&part);
+    coding.part = Some(part);
+    let mut values: Vec<T> = Vec::new();
+    coding.decompress(stream, &mut values)?;
+    let timed = time_verified(memory, &coding, Expected::Values(&values))?;
+    Ok((lengths, timed))
 }
 
-/// The compressor of a layout, on the CPU, whose streams are the expected ones.
+/// The compressor of a layout.
 fn compressor(layout: Layout, bound: Bound) -> Result<Compressor, Failure> {
-    let compressor = Compressor::new(layout.codec, bound)
+    Ok(Compressor::new(layout.codec, bound)
         .with_rank(layout.shape.rank())?
         .extents(layout.extents.lengths())?
-        .chunk_length(layout.chunk);
-    Ok(compressor.device(Device::Cpu))
+        .chunk_length(layout.chunk))
 }
 
-fn check_bound<T: Value>(
+fn check_bound<T: Element>(
     field: &[T],
     decoded: &[T],
     bound: Bound,

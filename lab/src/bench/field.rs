@@ -1,13 +1,9 @@
 //! The fields of a run.
 
 use super::flags::{Flags, Source, Synthetic};
-use super::machine::Value;
 use ferrosz::{Element, Extents};
-use ferrosz_cli::args::ShapeFlags;
 use ferrosz_cli::array::{Array, Field};
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::field_file;
-use ferrosz_cli::location::Location;
+use ferrosz_cli::{args::ShapeFlags, failure::Failure, field_file, location::Location};
 
 /// A field to measure.
 pub struct Subject<T> {
@@ -19,7 +15,7 @@ pub struct Subject<T> {
     pub values: Vec<T>,
 }
 
-impl<T: Value> Subject<T> {
+impl<T: Element> Subject<T> {
     /// A field with at least one value.
     ///
     /// # Errors
@@ -43,7 +39,7 @@ impl<T: Value> Subject<T> {
 ///
 /// If the source cannot be read, or is shorter than a start.
 pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Failure> {
-    let (name, field) = load_whole(source, &flags.shape)?;
+    let (name, field) = load_whole(source, &flags.fields.shape)?;
     let field = match field {
         Field::F32(array) if flags.f64 => Field::F64(widen(array)),
         field => field,
@@ -51,16 +47,15 @@ pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Fail
     if flags.bytes.is_empty() {
         return Ok(vec![(name, field)]);
     }
-    let start = |count: u64| -> Result<Field, Failure> {
-        Ok(match &field {
-            Field::F32(array) => Field::F32(start_of(&name, array, count)?),
-            Field::F64(array) => Field::F64(start_of(&name, array, count)?),
+    let starts = flags.bytes.iter().map(|count| {
+        let start = match &field {
+            Field::F32(array) => Field::F32(start_of(&name, array, *count)?),
+            Field::F64(array) => Field::F64(start_of(&name, array, *count)?),
             other => return Err(other.is_not_of_elements()),
-        })
-    };
-    (flags.bytes.iter())
-        .map(|count| Ok((name.clone(), start(count.0)?)))
-        .collect()
+        };
+        Ok((name.clone(), start))
+    });
+    starts.collect()
 }
 
 /// The whole field of a source, with its name.
@@ -103,15 +98,10 @@ fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
 }
 
 fn widen(array: Array<f32>) -> Array<f64> {
+    let values: Vec<f64> = array.values.iter().copied().map(f64::from).collect();
     Array {
         extents: array.extents,
-        values: array
-            .values
-            .iter()
-            .copied()
-            .map(f64::from)
-            .collect::<Vec<_>>()
-            .into(),
+        values: values.into(),
     }
 }
 

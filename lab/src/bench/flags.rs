@@ -4,27 +4,21 @@ use super::synthetic::Kind;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use ferrosz::codec::tile::ChunkLength;
-use ferrosz::{Bound, Codec, Shape};
+use ferrosz::{Codec, Shape};
 use ferrosz_cli::args::{self, Dims, ShapeFlags};
-use ferrosz_cli::bounds::Bounds;
-use ferrosz_cli::codec_choice;
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::location::Location;
+use ferrosz_cli::{bounds::Bounds, codec_choice, location::Location, units::size};
 use std::ffi::OsString;
 use std::str::FromStr;
 
 /// Bounds relative to the range if none are given.
-const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
+pub const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
 /// Edge of a synthetic field if none is given.
 const EDGE: u64 = 256;
 
-/// `ferrosz-lab bench`.
+/// The fields that are measured.
 #[derive(Debug, Args)]
-#[command(mut_arg("range", |range| {
-    range.help("Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given")
-}))]
-pub struct Flags {
+pub struct Fields {
     /// Arrays to measure: .npy, raw values, or '-'; a raw array may carry its own dimensions
     #[arg(value_name = "FIELD[:Z,Y,X]", value_parser = file())]
     pub files: Vec<File>,
@@ -35,6 +29,42 @@ pub struct Flags {
     /// Without any FIELD: waves
     #[arg(long, value_name = "NAME[:EDGE]")]
     pub synthetic: Vec<Synthetic>,
+}
+
+/// A synthetic field, and the number of runs.
+#[derive(Debug, Args)]
+pub struct Cube {
+    /// Elements along each of the three edges of the field
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=2048))]
+    pub edge: u64,
+    /// Timed runs, after some that are not timed
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+}
+
+/// Codecs and bounds, and whether to measure on the host, too.
+#[derive(Debug, Args)]
+pub struct Sweep {
+    /// Codecs
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = codec_choice::named)]
+    pub codec: Vec<Codec>,
+    /// Bounds relative to the range
+    #[arg(long, value_name = "E,...", value_delimiter = ',')]
+    pub range: Vec<f64>,
+    /// Also calls on slices of the host
+    #[arg(long)]
+    pub host: bool,
+}
+
+/// `ferrosz-lab bench`.
+#[derive(Debug, Args)]
+#[command(mut_arg("range", |range| {
+    range.help("Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given")
+}))]
+pub struct Flags {
+    /// The fields.
+    #[command(flatten)]
+    pub fields: Fields,
     /// Codecs; all, if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = codec_choice::named, conflicts_with = "bare")]
     pub codec: Vec<Codec>,
@@ -51,8 +81,8 @@ pub struct Flags {
     #[arg(long)]
     pub f64: bool,
     /// Only the first N bytes of each array, as a line; units KiB, MiB and GiB are understood
-    #[arg(long, value_name = "N")]
-    pub bytes: Vec<ByteCount>,
+    #[arg(long, value_name = "N", value_parser = size)]
+    pub bytes: Vec<u64>,
     /// Timed runs, after some that are not timed
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -74,30 +104,21 @@ pub enum Source {
     Synthetic(Synthetic),
 }
 
-impl Flags {
+impl Fields {
     /// The sources of all fields; by default one synthetic field.
     pub fn sources(&self) -> Vec<Source> {
         let files = self.files.iter().cloned().map(Source::File);
         let made = self.synthetic.iter().copied().map(Source::Synthetic);
-        let sources: Vec<Source> = files.chain(made).collect();
-        match sources.is_empty() {
-            true => vec![Source::Synthetic(Synthetic {
-                kind: Kind::Waves,
-                edge: EDGE,
-            })],
-            false => sources,
+        let mut sources: Vec<Source> = files.chain(made).collect();
+        if sources.is_empty() {
+            let (kind, edge) = (Kind::Waves, EDGE);
+            sources.push(Source::Synthetic(Synthetic { kind, edge }));
         }
+        sources
     }
+}
 
-    /// All bounds, or the default ones.
-    ///
-    /// # Errors
-    ///
-    /// If a bound is invalid.
-    pub fn bounds(&self) -> Result<Vec<Bound>, Failure> {
-        self.bounds.all_or(&RANGES)
-    }
-
+impl Flags {
     /// All ranks, or the default ones.
     pub fn shapes(&self) -> Vec<Shape> {
         match &self.rank[..] {
@@ -125,20 +146,13 @@ pub struct File {
 /// The parser of an array to measure.
 pub fn file() -> impl TypedValueParser<Value = File> {
     OsStringValueParser::new().map(|argument| {
-        let split = argument
-            .to_str()
-            .and_then(|text| text.rsplit_once(':'))
-            .and_then(|(name, dims)| Some((OsString::from(name), dims.parse().ok()?)));
-        match split {
-            Some((name, dims)) => File {
-                location: name.into(),
-                dims: Some(dims),
-            },
-            None => File {
-                location: argument.into(),
-                dims: None,
-            },
-        }
+        let split = argument.to_str().and_then(|text| {
+            let (name, dims) = text.rsplit_once(':')?;
+            Some((OsString::from(name), dims.parse().ok()?))
+        });
+        let (name, dims) = split.map_or((argument, None), |(name, dims)| (name, Some(dims)));
+        let location = name.into();
+        File { location, dims }
     })
 }
 
@@ -170,44 +184,9 @@ impl FromStr for Synthetic {
     }
 }
 
-/// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ByteCount(pub u64);
-
-impl FromStr for ByteCount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
-        let (number, shift) = (units.iter())
-            .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))
-            .unwrap_or((text, 0));
-        (number.parse().ok())
-            .filter(|count| *count > 0)
-            .and_then(|count: u64| count.checked_mul(1 << shift))
-            .map(Self)
-            .ok_or_else(|| "a number of bytes is like 1048576 or 1MiB".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_have_units() {
-        for (text, bytes) in [
-            ("7", 7),
-            ("64KiB", 65_536),
-            ("1MiB", 1 << 20),
-            ("2GiB", 2 << 30),
-        ] {
-            assert_eq!(text.parse(), Ok(ByteCount(bytes)));
-        }
-        for bad in ["", "0", "MiB", "-1", "1.5", "1MB", "99999999999GiB"] {
-            assert!(bad.parse::<ByteCount>().is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn made_fields_have_a_name_and_an_edge() {

@@ -1,9 +1,7 @@
 //! The JSON object at the end of a run.
 
-use super::flags::Flags;
-use super::machine::About;
 use super::row::{Ceilings, Row, Series, Timed};
-use super::times::Times;
+use super::{about::About, flags::Flags, times::Times};
 use serde_json::{Value, json};
 
 /// The object of a whole run.
@@ -39,10 +37,8 @@ fn ceilings(series: &Series) -> Value {
 fn row_of(series: &Series, row: &Row) -> Value {
     let [compress_share, call_share, decompress_share] = row.shares(&series.ceilings);
     let whole = |timed: &Timed, share: Option<f64>| {
-        let mut object = times(&timed.single, row.field_bytes);
+        let mut object = timed_of(timed, row.field_bytes);
         object["floor_share"] = share.into();
-        object["in_a_graph"] =
-            (timed.replayed.as_ref()).map_or(Value::Null, |graph| times(graph, row.field_bytes));
         object
     };
     json!({
@@ -68,10 +64,17 @@ fn row_of(series: &Series, row: &Row) -> Value {
 
 fn part(series: &Series, dims: &[u64], timed: &Timed) -> Value {
     let bytes = dims.iter().product::<u64>() * series.dtype.bytes() as u64;
-    let mut object = times(&timed.single, bytes);
+    let mut object = timed_of(timed, bytes);
     object["dims"] = dims.into();
-    object["in_a_graph"] =
-        (timed.replayed.as_ref()).map_or(Value::Null, |graph| times(graph, bytes));
+    object
+}
+
+/// Calls one by one, and in a graph.
+fn timed_of(timed: &Timed, bytes: u64) -> Value {
+    let mut object = times(&timed.single, bytes);
+    object["in_a_graph"] = (timed.replayed.as_ref())
+        .map(|graph| times(graph, bytes))
+        .into();
     object
 }
 

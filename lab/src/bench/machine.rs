@@ -1,145 +1,146 @@
-//! The traits of a machine: measuring is written once, and each of the two machines implements them.
+//! The machine on which codecs are timed: the CPU or a GPU.
 
-use super::row::Ceilings;
-use super::times::Times;
-use ferrosz::cuda::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use ferrosz::{Compressor, Device, Element, Layout, Part};
+use super::gpu::{OnDevice, OneGpu, failed};
+use super::times::{Times, by_clock};
+use super::{about::About, row::Ceilings};
+use ferrosz::{Device, Element};
 use ferrosz_cli::failure::Failure;
-use ferrosz_cuszp::Bare;
+use rayon::prelude::*;
+use std::hint::black_box;
 
-/// Element types on all machines.
-pub trait Value: Element + DeviceRepr + ValidAsZeroBits {
-    /// The value nearest to a number.
-    fn nearest(number: f64) -> Self;
+/// Runs on the CPU before the timed ones: the first accesses memory for the first time.
+pub const WARM_UP: u32 = 1;
+
+/// Elements that a thread copies or reads in one task.
+const SHARE: usize = 1 << 16;
+
+/// A machine.
+pub struct Machine {
+    /// The GPU; none for the CPU.
+    pub gpu: Option<OneGpu>,
+    /// Timed runs of a call.
+    pub repeat: u32,
+    /// Whether calls on a GPU are timed by the host's clock.
+    pub by_host: bool,
+    /// Its description.
+    pub about: About,
 }
 
-impl Value for f32 {
-    fn nearest(number: f64) -> Self {
-        number as Self
+impl Machine {
+    /// The machine of a device, which runs calls `repeat` times; with `by_host` calls on a GPU are timed by the host's
+    /// clock.
+    ///
+    /// # Errors
+    ///
+    /// If the device cannot be used, or times on it say nothing.
+    pub fn new(device: Device, repeat: u32, by_host: bool) -> Result<Self, Failure> {
+        let on_gpu = |ordinal| -> Result<_, Failure> {
+            let gpu = OneGpu::new(ordinal)?;
+            let about = About::gpu(&gpu, ordinal)?;
+            Ok((Some(gpu), about))
+        };
+        let (gpu, about) = match device {
+            Device::Emulator => Err(Failure::usage(
+                "--device emulator: its time says nothing about a GPU's: use cuda, cuda:N or cpu",
+            )),
+            Device::Gpus(_) => Err(Failure::usage(
+                "several GPUs are measured by `ferrosz-lab gpus`",
+            )),
+            Device::Cuda(ordinal) => on_gpu(ordinal),
+            Device::Cpu => Ok((None, About::cpu())),
+            // Prefers a GPU: in the long run it is the faster one.
+            _ => on_gpu(0).or_else(|_| Ok((None, About::cpu()))),
+        }?;
+        Ok(Self {
+            gpu,
+            repeat,
+            by_host,
+            about,
+        })
     }
-}
-
-impl Value for f64 {
-    fn nearest(number: f64) -> Self {
-        number
-    }
-}
-
-/// The kind of a field's stream, as far as the sizes of buffers depend on it.
-#[derive(Debug, Clone, Copy)]
-pub enum Format<T> {
-    /// A ferrosz stream.
-    Container(Layout),
-    /// A stream without header.
-    Bare(Bare<T>),
-}
-
-/// Work to time.
-#[derive(Debug, Clone, Copy)]
-pub enum Work<'a, T> {
-    /// Compresses the field.
-    Compress(&'a Compressor),
-    /// Decompresses the stream.
-    Decompress(Layout),
-    /// Decompresses a part of the field.
-    DecompressPart(Layout, &'a Part),
-    /// Compresses the field to a stream without header.
-    CompressBare(Bare<T>),
-    /// Decompresses a stream without header.
-    DecompressBare(Bare<T>),
-}
-
-/// The description of a machine in reports.
-#[derive(Debug, Clone)]
-pub struct About {
-    /// The device, as on the command line.
-    pub device: Device,
-    /// The processor's name.
-    pub name: String,
-    /// The version of the GPU's driver.
-    pub driver: Option<String>,
-    /// Threads of the CPU backend; none for a GPU.
-    pub threads: Option<usize>,
-}
-
-/// A machine on which codecs are timed.
-pub trait Machine {
-    /// The machine's memory for one field.
-    type Buffers<'a, T: Value>: Buffers<T>
-    where
-        Self: 'a;
-
-    /// The description of the machine.
-    fn about(&self) -> &About;
 
     /// The times that the machine takes to copy and to read a field.
     ///
     /// # Errors
     ///
     /// The machine's errors.
-    fn ceilings<T: Value>(&self, field: &[T]) -> Result<Ceilings, Failure>;
+    pub fn ceilings<T: Element + OnDevice>(&self, field: &[T]) -> Result<Ceilings, Failure> {
+        let [copy, read] = match &self.gpu {
+            None => self.on_cpu(field),
+            Some(at) => self.on_gpu(at, field),
+        }?;
+        let bytes = size_of_val(field) as u64;
+        Ok(Ceilings { bytes, copy, read })
+    }
 
-    /// Buffers with a field in the machine's memory, for its stream and for the decoded field.
-    ///
-    /// # Errors
-    ///
-    /// The machine's errors.
-    fn buffers<'a, T: Value>(
-        &'a self,
-        field: &'a [T],
-        format: Format<T>,
-    ) -> Result<Self::Buffers<'a, T>, Failure>;
+    fn on_cpu<T: Element>(&self, field: &[T]) -> Result<[Times; 2], Failure> {
+        let mut to = field.to_vec();
+        let copy = by_clock(WARM_UP, self.repeat, || {
+            copy(field, &mut to);
+            black_box(&mut to);
+            Ok(())
+        })?;
+        let read = by_clock(WARM_UP, self.repeat, || {
+            let sum = |share: &[T]| {
+                let bits = share.iter().map(|value| value.to_bits64());
+                bits.fold(0, u64::wrapping_add)
+            };
+            let shares = field.par_chunks(SHARE).map(sum);
+            black_box(shares.reduce(|| 0, u64::wrapping_add));
+            Ok(())
+        })?;
+        Ok([copy, read])
+    }
+
+    /// The kernel that only reads has read everything if it finds the CPU's sum.
+    fn on_gpu<T: Element + OnDevice>(
+        &self,
+        at: &OneGpu,
+        field: &[T],
+    ) -> Result<[Times; 2], Failure> {
+        let OneGpu { gpu, stream } = at;
+        let input = at.upload(field)?;
+        let mut to = at.allocate::<T>(field.len() as u64)?;
+        let copy = at.time(self.repeat, 1, || {
+            (stream.memcpy_dtod(&input, &mut to)).map_err(failed("copy on the GPU"))
+        })?;
+        let mut sum = at.upload(&[0u64])?;
+        gpu.read_all(stream, &input, &mut sum)?;
+        let found = at.download(&sum)?;
+        if found.first().map(|sum| *sum as u32) != Some(sum_of_words(field)) {
+            return Err(Failure::failed(
+                "the GPU's sum of the field is not the CPU's",
+            ));
+        }
+        let read = at.time(self.repeat, 1, || {
+            Ok(gpu.read_all(stream, &input, &mut sum)?)
+        })?;
+        Ok([copy, read])
+    }
 }
 
-/// A field in a machine's memory, with buffers for the stream and for the decoded field.
-pub trait Buffers<T: Value> {
-    /// Does work, or enqueues it.
-    ///
-    /// # Errors
-    ///
-    /// The library's errors.
-    fn ask(&mut self, work: &Work<'_, T>) -> Result<(), Failure>;
+/// Copies values with all threads.
+pub fn copy<T: Element>(from: &[T], to: &mut [T]) {
+    let shares = to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE));
+    shares.for_each(|(to, from)| to.copy_from_slice(from));
+}
 
-    /// Fills the stream's buffer with bytes that are no stream.
-    ///
-    /// # Errors
-    ///
-    /// The machine's errors.
-    fn poison_stream(&mut self) -> Result<(), Failure>;
+/// The sum of all 32-bit words, modulo 2^32.
+fn sum_of_words<T: Element>(field: &[T]) -> u32 {
+    let words = field.iter().flat_map(|value| value.to_words());
+    words.fold(0, u32::wrapping_add)
+}
 
-    /// Fills the decoded field's buffer with values that no field has.
-    ///
-    /// # Errors
-    ///
-    /// The machine's errors.
-    fn poison_values(&mut self) -> Result<(), Failure>;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The last compressed stream.
-    ///
-    /// # Errors
-    ///
-    /// The machine's errors.
-    fn stream(&mut self) -> Result<Vec<u8>, Failure>;
-
-    /// The first values of the last decompression.
-    ///
-    /// # Errors
-    ///
-    /// An error of the stream; the machine's errors.
-    fn values(&mut self, count: usize) -> Result<Vec<T>, Failure>;
-
-    /// Times work, one run after the other.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Buffers::ask`].
-    fn time(&mut self, work: &Work<'_, T>) -> Result<Times, Failure>;
-
-    /// Records work, replays it many times, and times a run; none if the machine cannot record, or the field is too
-    /// large for a difference.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Buffers::ask`].
-    fn time_replayed(&mut self, work: &Work<'_, T>) -> Result<Option<Times>, Failure>;
+    #[test]
+    fn words_of_both_types_are_summed() {
+        assert_eq!(
+            sum_of_words(&[1.0f32, -2.0]),
+            0x3f80_0000u32.wrapping_add(0xc000_0000)
+        );
+        assert_eq!(sum_of_words(&[f64::from_bits(0x5_0000_0007)]), 12);
+    }
 }

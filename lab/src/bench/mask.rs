@@ -1,14 +1,8 @@
 //! `ferrosz-lab mask`: the time of a mask, beside the same field without one.
 
-use super::device_call::{Buffers, Measured, open};
-use super::synthetic::Kind;
-use super::times::sample;
-use clap::Args;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Fill, Shape};
-use ferrosz_cli::common::Common;
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::output;
-use std::time::Instant;
+use super::{container, flags::Cube, gpu, machine::Machine, markdown, synthetic::Kind};
+use ferrosz::{Bound, Codec, Compressor, Device, Fill, Shape};
+use ferrosz_cli::{common::Common, failure::Failure, output};
 
 /// The value of missing elements.
 const FILL: f32 = 1e20;
@@ -28,17 +22,6 @@ const CODECS: [Codec; 6] = [
     Codec::INTERP,
     Codec::STENCIL,
 ];
-
-/// `ferrosz-lab mask`.
-#[derive(Debug, Args)]
-pub struct Flags {
-    /// Timed runs, after some that are not timed
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeat: u32,
-    /// Elements along each of the three edges of the field
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub edge: u64,
-}
 
 /// Where elements are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +45,17 @@ impl Missing {
         }
     }
 
+    /// The compressor of a cube.
+    fn compressor(self, codec: Codec, edge: u64) -> Result<Compressor, Failure> {
+        let bound = Bound::range(BOUND).map_err(Failure::failed)?;
+        let compressor =
+            (Compressor::new(codec, bound).extents(&[edge; 3])?).with_rank(Shape::Cube.rank())?;
+        Ok(match self {
+            Self::None => compressor,
+            Self::Ball | Self::Random => compressor.fill(Fill::Bits(u64::from(FILL.to_bits())))?,
+        })
+    }
+
     /// Whether an element of a cube is missing.
     fn has(self, edge: usize, element: usize) -> bool {
         match self {
@@ -82,27 +76,28 @@ impl Missing {
     }
 }
 
-/// Measures codecs and masks on a GPU, or with `--device cpu` on the CPU, and prints a table. Every stream and every value is
-/// compared with those of the CPU.
+/// Measures codecs and masks on a GPU, or with `--device cpu` on the CPU, and prints a table. Every stream and every value is compared with those of the CPU.
 ///
 /// # Errors
 ///
 /// If there is no GPU, or a result is wrong.
-pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    let gpu = match common.device {
-        Device::Cpu => None,
-        device => Some(open(device)?),
+pub fn run(cube: &Cube, common: &Common) -> Result<(), Failure> {
+    let device = match common.device {
+        Device::Cpu => Device::Cpu,
+        device => Device::Cuda(gpu::ordinal(device)?),
     };
-    let edge = flags.edge as usize;
+    let machine = Machine::new(device, cube.repeat, false)?;
+    let edge = cube.edge as usize;
     let smooth = Kind::Waves.cube(edge);
-    let head = match &gpu {
-        Some(_) => "GB/s of the field, medians; us: of a call".to_owned(),
-        None => format!(
-            "CPU, {} threads: GB/s of the field, medians; ns: of a value",
-            rayon::current_num_threads()
+    let (head, per) = match machine.about.threads {
+        None => ("GB/s of the field, medians; us: of a call".to_owned(), 1e6),
+        Some(threads) => (
+            format!("CPU, {threads} threads: GB/s of the field, medians; ns: of a value"),
+            1e9 / smooth.len() as f64,
         ),
     };
-    output::print(&format!("{head}\n{HEADING}\n"))?;
+    output::print(&format!("{head}\n"))?;
+    markdown::heading("missing | codec | ratio | compress | us, ns | decompress | us, ns")?;
     for missing in Missing::ALL {
         let mut field = smooth.clone();
         for (element, value) in field.iter_mut().enumerate() {
@@ -111,67 +106,20 @@ pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
             }
         }
         for codec in CODECS {
-            let compressor = Compressor::new(codec, Bound::range(BOUND).map_err(Failure::failed)?)
-                .device(Device::Cpu)
-                .extents(&[flags.edge; 3])?
-                .with_rank(Shape::Cube.rank())?;
-            let compressor = match missing {
-                Missing::None => compressor,
-                Missing::Ball | Missing::Random => {
-                    compressor.fill(Fill::Bits(u64::from(FILL.to_bits())))?
-                }
-            };
-            let (per, row) = match &gpu {
-                Some((gpu, stream)) => {
-                    let mut buffers = Buffers::new(gpu, stream, &compressor, &field, flags.repeat)?;
-                    (1e6, buffers.measure()?)
-                }
-                None => (
-                    1e9 / field.len() as f64,
-                    on_cpu(&compressor, &field, flags.repeat)?,
-                ),
-            };
+            let compressor = missing.compressor(codec, cube.edge)?;
+            let (stream_bytes, times) = container::both_ways(&machine, &compressor, &field)?;
             let bytes = size_of_val(&field[..]) as u64;
-            let [compress, decompress] =
-                [row.compress, row.decompress].map(|times| times.median * per);
-            output::print(&format!(
-                "| {} | {codec} | {:.2} | {:.3} | {compress:.1} | {:.3} | {decompress:.1} |\n",
+            let [compress, decompress] = times.map(|times| times.rate(bytes));
+            let [compress_time, decompress_time] = times.map(|times| times.median * per);
+            markdown::row(format_args!(
+                "{} | {codec} | {:.2} | {compress:.3} | {compress_time:.1} | {decompress:.3} | {decompress_time:.1}",
                 missing.name(),
-                bytes as f64 / row.stream_bytes as f64,
-                row.compress.rate(bytes),
-                row.decompress.rate(bytes),
+                bytes as f64 / stream_bytes as f64,
             ))?;
         }
     }
     Ok(())
 }
-
-/// Times of calls on host memory.
-fn on_cpu(compressor: &Compressor, field: &[f32], repeat: u32) -> Result<Measured, Failure> {
-    let mut out = vec![0f32; field.len()];
-    let mut stream = Vec::new();
-    let compress = sample(1, repeat, || {
-        let start = Instant::now();
-        stream = compressor.compress(field)?;
-        Ok::<_, ferrosz::Error>(start.elapsed().as_secs_f64())
-    })?;
-    let decompress = sample(1, repeat, || {
-        let start = Instant::now();
-        Decompressor::new()
-            .device(Device::Cpu)
-            .decompress_into(&stream, &mut out)?;
-        Ok::<_, ferrosz::Error>(start.elapsed().as_secs_f64())
-    })?;
-    Ok(Measured {
-        stream_bytes: stream.len() as u64,
-        compress,
-        decompress,
-    })
-}
-
-const HEADING: &str = "\
-| missing | codec | ratio | compress | us, ns | decompress | us, ns |
-| --- | --- | --- | --- | --- | --- | --- |";
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,10 @@
 //! `ferrosz-lab short`: values of 16 bits in the memory of a GPU, beside the same numbers as `f32`.
 
-use super::device_call::{Buffers, Measured, OnDevice, open};
-use super::synthetic::Kind;
-use clap::Args;
+use super::{
+    container, flags::Cube, gpu, gpu::OnDevice, machine::Machine, markdown, synthetic::Kind,
+};
 use ferrosz::{Bf16, Bound, Codec, Compressor, Device, F16, Shape, Value};
-use ferrosz_cli::common::Common;
-use ferrosz_cli::failure::Failure;
-use ferrosz_cli::output;
+use ferrosz_cli::{common::Common, failure::Failure, output};
 
 /// The bounds that are measured, relative to the range.
 const BOUNDS: [f64; 2] = [1e-2, 1e-3];
@@ -17,94 +15,59 @@ const CODECS: [Codec; 4] = [Codec::PLAIN, Codec::OUTLIER, Codec::LORENZO, Codec:
 /// The integers of integer types span as much.
 const INTEGERS: f64 = 20_000.0;
 
-/// `ferrosz-lab short`.
-#[derive(Debug, Args)]
-pub struct Flags {
-    /// Timed runs, after some that are not timed
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeat: u32,
-    /// Elements along each of the three edges of the field
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub edge: u64,
-}
-
-/// Measures types and codecs on a GPU, and prints a table. Every stream and every value is compared with those of the
-/// CPU.
+/// Measures types and codecs on a GPU, and prints a table. Every stream and every value is compared with those of the CPU.
 ///
 /// # Errors
 ///
 /// If there is no GPU, or a result is wrong.
-pub fn run(flags: &Flags, common: &Common) -> Result<(), Failure> {
-    let smooth = Kind::Waves.cube(flags.edge as usize);
-    let head =
-        "10^9 values a second, medians; of f32: as many times as many as of the same numbers";
-    output::print(&format!("{head}\n{HEADING}\n"))?;
+pub fn run(cube: &Cube, common: &Common) -> Result<(), Failure> {
+    let device = Device::Cuda(gpu::ordinal(common.device)?);
+    let machine = Machine::new(device, cube.repeat, false)?;
+    let smooth = Kind::Waves.cube(cube.edge as usize);
+    output::print(
+        "10^9 values a second, medians; of f32: as many times as many as of the same numbers\n",
+    )?;
+    markdown::heading("type | codec | bound | ratio | compress | of f32 | decompress | of f32")?;
     for bound in BOUNDS {
         for codec in CODECS {
-            let case = Case {
-                flags,
-                device: common.device,
-                codec,
-                bound,
-            };
-            case.compare::<F16>(&smooth, 1.0)?;
-            case.compare::<Bf16>(&smooth, 1.0)?;
-            case.compare::<i16>(&smooth, INTEGERS)?;
-            case.compare::<u16>(&smooth, INTEGERS)?;
+            let bound = Bound::range(bound).map_err(Failure::failed)?;
+            let compressor = (Compressor::new(codec, bound).extents(&[cube.edge; 3])?)
+                .with_rank(Shape::Cube.rank())?;
+            compare::<F16>(&machine, &compressor, codec, &smooth, 1.0)?;
+            compare::<Bf16>(&machine, &compressor, codec, &smooth, 1.0)?;
+            compare::<i16>(&machine, &compressor, codec, &smooth, INTEGERS)?;
+            compare::<u16>(&machine, &compressor, codec, &smooth, INTEGERS)?;
         }
     }
     Ok(())
 }
 
-const HEADING: &str = "\
-| type | codec | bound | ratio | compress | of f32 | decompress | of f32 |
-| --- | --- | --- | --- | --- | --- | --- | --- |";
-
-/// A codec and a bound.
-struct Case<'a> {
-    flags: &'a Flags,
-    device: Device,
+/// Prints a row: values of `V` and the same numbers as `f32`.
+fn compare<V: OnDevice>(
+    machine: &Machine,
+    compressor: &Compressor,
     codec: Codec,
-    bound: f64,
-}
-
-impl Case<'_> {
-    /// A row: values of `V` and the same numbers as `f32`.
-    fn compare<V: OnDevice>(&self, smooth: &[f32], scale: f64) -> Result<(), Failure> {
-        let values: Vec<V> = smooth
-            .iter()
-            .map(|x| rounded(f64::from(*x), scale))
-            .collect();
-        let numbers: Vec<f32> = values
-            .iter()
-            .map(|value| value.to_number() as f32)
-            .collect();
-        let (short, wide) = (self.measure(&values)?, self.measure(&numbers)?);
-        let rates = |row: &Measured| {
-            [row.compress, row.decompress].map(|times| times.rate(values.len() as u64))
-        };
-        let ([compress, decompress], [of_compress, of_decompress]) = (rates(&short), rates(&wide));
-        output::print(&format!(
-            "| {} | {} | {:e} | {:.2} | {compress:.0} | {:.2} | {decompress:.0} | {:.2} |\n",
-            V::TYPE,
-            self.codec,
-            self.bound,
-            size_of_val(&values[..]) as f64 / short.stream_bytes as f64,
-            compress / of_compress,
-            decompress / of_decompress,
-        ))?;
-        Ok(())
-    }
-
-    fn measure<V: OnDevice>(&self, values: &[V]) -> Result<Measured, Failure> {
-        let (gpu, stream) = open(self.device)?;
-        let bound = Bound::range(self.bound).map_err(Failure::failed)?;
-        let compressor = Compressor::new(self.codec, bound)
-            .device(Device::Cpu)
-            .extents(&[self.flags.edge; 3])?
-            .with_rank(Shape::Cube.rank())?;
-        Buffers::new(&gpu, &stream, &compressor, values, self.flags.repeat)?.measure()
-    }
+    smooth: &[f32],
+    scale: f64,
+) -> Result<(), Failure> {
+    let values = smooth.iter().map(|x| rounded(f64::from(*x), scale));
+    let values: Vec<V> = values.collect();
+    let numbers = values.iter().map(|value| value.to_number() as f32);
+    let numbers: Vec<f32> = numbers.collect();
+    let (stream_bytes, short) = container::both_ways(machine, compressor, &values)?;
+    let (_, wide) = container::both_ways(machine, compressor, &numbers)?;
+    let rates = short.map(|times| times.rate(values.len() as u64));
+    let [of_compress, of_decompress] = wide.map(|times| times.rate(values.len() as u64));
+    markdown::row(format_args!(
+        "{} | {codec} | {:e} | {:.2} | {:.0} | {:.2} | {:.0} | {:.2}",
+        V::TYPE,
+        compressor.bound().value(),
+        size_of_val(&values[..]) as f64 / stream_bytes as f64,
+        rates[0],
+        rates[0] / of_compress,
+        rates[1],
+        rates[1] / of_decompress,
+    ))
 }
 
 /// The value nearest to `scale` times a number, moved above 0 for types without a sign.

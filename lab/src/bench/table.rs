@@ -1,38 +1,19 @@
 //! The tables that are printed during a run.
 
-use super::flags::Flags;
-use super::machine::About;
-use super::row::{Row, SMALL, Series, Timed};
-use super::times::Times;
+use super::row::{Row, SMALL, Series};
+use super::{about::About, flags::Flags, times::Times};
 use ferrosz::Device;
 use ferrosz_cli::report;
 
-/// Columns of every table, with heading and width, after the field's name.
-const COLUMNS: [(&str, usize); 12] = [
-    ("dtype", 5),
-    ("codec", 13),
-    ("rank", 4),
-    ("bound", 12),
-    ("ratio", 8),
-    ("compress", 9),
-    ("call", 9),
-    ("decompress", 10),
-    ("compress %", 10),
-    ("call %", 6),
-    ("decompress %", 12),
-    ("box us", 8),
-];
+/// Columns of every table after the field's name: headings, as wide as the columns.
+const COLUMNS: &str = "dtype|        codec|rank|       bound|   ratio| compress|     call|decompress|\
+                       compress %|call %|decompress %|  box us";
 
 /// More columns for small fields: microseconds of calls one by one.
-const SINGLE_COLUMNS: [(&str, usize); 3] =
-    [("compress us", 11), ("call us", 9), ("decompress us", 13)];
+const SINGLE_COLUMNS: &str = "|compress us|  call us|decompress us";
 
 /// More columns for small fields on machines with graphs: microseconds of a call in a graph.
-const GRAPH_COLUMNS: [(&str, usize); 3] = [
-    ("compress graph", 14),
-    ("call graph", 10),
-    ("decompress graph", 16),
-];
+const GRAPH_COLUMNS: &str = "|compress graph|call graph|decompress graph";
 
 /// A missing value.
 const NONE: &str = "-";
@@ -60,30 +41,27 @@ pub fn heading(about: &About, flags: &Flags) -> String {
 /// The table of one field.
 pub struct Table {
     name_width: usize,
-    /// Columns beyond [`COLUMNS`].
-    more: Vec<(&'static str, usize)>,
+    columns: String,
 }
 
 impl Table {
     /// The table of a field.
     pub fn new(series: &Series, about: &About) -> Self {
-        let mut more = Vec::new();
-        if series.ceilings.bytes < SMALL {
-            more.extend(SINGLE_COLUMNS);
-            if about.device != Device::Cpu {
-                more.extend(GRAPH_COLUMNS);
-            }
-        }
+        let more = match (series.ceilings.bytes < SMALL, about.device) {
+            (false, _) => [""; 2],
+            (true, Device::Cpu) => [SINGLE_COLUMNS, ""],
+            (true, _) => [SINGLE_COLUMNS, GRAPH_COLUMNS],
+        };
         Self {
             name_width: series.field.len().max("field".len()),
-            more,
+            columns: format!("{COLUMNS}{}{}", more[0], more[1]),
         }
     }
 
     /// The heading: the field, copy and read, and the names of the columns.
     pub fn heading(&self, series: &Series) -> String {
         let ceilings = &series.ceilings;
-        let columns: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
+        let columns: Vec<String> = self.columns.split('|').map(str::to_owned).collect();
         format!(
             "\n{}: {} {}, {}; copy {} GB/s read + write, read {} GB/s\n{}",
             series.field,
@@ -107,10 +85,7 @@ impl Table {
         let single = times.map(|timed| timed.map(|timed| timed.single));
         let replayed = times.map(|timed| timed.and_then(|timed| timed.replayed));
         let rate = |times: Times| report::number(times.rate(row.field_bytes));
-        let part = row
-            .part
-            .as_ref()
-            .map(|(_, timed): &(_, Timed)| timed.single);
+        let part = row.part.as_ref().map(|(_, timed)| timed.single);
         let mut cells = vec![
             series.dtype.to_string(),
             row.codec.clone(),
@@ -127,13 +102,10 @@ impl Table {
         self.line(&series.field, &cells)
     }
 
-    fn columns(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        COLUMNS.iter().chain(&self.more).copied()
-    }
-
     fn line(&self, name: &str, cells: &[String]) -> String {
         let mut text = format!("{name:0$}", self.name_width);
-        for (cell, (_, width)) in cells.iter().zip(self.columns()) {
+        for (cell, column) in cells.iter().zip(self.columns.split('|')) {
+            let width = column.len();
             text.push_str(&format!("  {cell:>width$}"));
         }
         text

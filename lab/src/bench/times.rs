@@ -1,5 +1,8 @@
 //! Durations of repeated work.
 
+use ferrosz_cli::failure::Failure;
+use std::time::Instant;
+
 /// Durations of runs of the same work, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
@@ -57,6 +60,23 @@ pub fn sample<E>(
         median: first,
         max: first,
     }))
+}
+
+/// Times of `repeat` runs of `work` after `warm_up` others, by the host's clock.
+///
+/// # Errors
+///
+/// The first error of a run.
+pub fn by_clock(
+    warm_up: u32,
+    repeat: u32,
+    mut work: impl FnMut() -> Result<(), Failure>,
+) -> Result<Times, Failure> {
+    sample(warm_up, repeat, || {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed().as_secs_f64())
+    })
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! The command line.
 
 use crate::bounds::{BoundFlags, Bounds, bound_value};
-use crate::codec_choice::CodingFlags;
-use crate::common::Common;
 use crate::files::{Files, Replace};
 use crate::fills::{FillFlag, fill_flag};
-use crate::location::Location;
-use crate::part::PartFlags;
-use crate::transfer::MOST_WINDOW_BYTES;
 use crate::units::{Rate, rate, size};
+use crate::{
+    codec_choice::CodingFlags, common::Common, location::Location, part::PartFlags,
+    transfer::MOST_WINDOW_BYTES,
+};
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;

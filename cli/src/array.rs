@@ -1,7 +1,6 @@
 //! Arrays of the command: their types, lengths and values.
 
-use crate::failure::Failure;
-use crate::values::Values;
+use crate::{failure::Failure, values::Values};
 use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::{Bf16, F16, Fill, Value, ValueType};
 use std::fmt;

@@ -3,14 +3,11 @@
 use crate::args::{
     AatroxAction, CuszpAction, CuszpCompress, CuszpDecompress, CuszpFlags, StreamShape,
 };
-use crate::array::Array;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::field_file;
-use crate::files::Replace;
-use crate::location::Location;
 use crate::suffix::{self, Holds};
-use crate::{json, output, report, stream_file, with_element_field};
+use crate::{
+    array::Array, common::Common, failure::Failure, field_file, files::Replace, json,
+    location::Location, output, report, stream_file, with_element_field,
+};
 use ferrosz::codec::with_element;
 use ferrosz_cuszp::cuszp::{Framing, Mode, Params};
 use ferrosz_cuszp::{Element, Error, Shape, aatrox, cuszp};

@@ -1,15 +1,12 @@
 //! `ferrosz bench`: ratio, speed and error of every preset on a field.
 
-use crate::args::Bench;
 use crate::array::{Array, Input};
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::field_file;
 use crate::link::{self, Measured};
-use crate::location::Location;
 use crate::trial::{Runs, Trial, verdict};
-use crate::with_field;
-use crate::{compress, files, fills, json, output, report};
+use crate::{
+    args::Bench, common::Common, compress, failure::Failure, field_file, files, fills, json,
+    location::Location, output, report, with_field,
+};
 use ferrosz::{Bound, Compressor, Fill, Preset};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,14 +1,10 @@
 //! `ferrosz check`.
 
-use crate::args::Check;
-use crate::common::Common;
-use crate::damage::Cut;
-use crate::failure::Failure;
-use crate::files;
-use crate::location::Location;
-use crate::progress::Progress;
 use crate::stream_file::{self, Stream};
-use crate::{damage, json, output, report};
+use crate::{
+    args::Check, common::Common, damage, damage::Cut, failure::Failure, files, json,
+    location::Location, output, progress::Progress, report,
+};
 use ferrosz::{Damage, Decompressor, Info};
 use serde_json::json;
 use std::time::Instant;

@@ -1,8 +1,6 @@
 //! `ferrosz codecs`: presets and codecs, and the purpose of each.
 
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::output;
+use crate::{common::Common, failure::Failure, output};
 use ferrosz::codec::pipeline::LIST;
 use ferrosz::{Codec, Preset};
 use serde_json::{Value, json};

@@ -1,11 +1,10 @@
 //! `ferrosz compact`.
 
-use crate::args::Compact;
-use crate::common::Common;
-use crate::failure::Failure;
 use crate::files::{Job, same_name};
-use crate::suffix::Holds;
-use crate::{json, output, report, stream_file};
+use crate::{
+    args::Compact, common::Common, failure::Failure, json, output, report, stream_file,
+    suffix::Holds,
+};
 use serde_json::json;
 
 /// Writes each stream as a new one with the same values, without replaced chunks; true if all succeeded.

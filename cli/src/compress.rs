@@ -2,23 +2,12 @@
 
 use crate::args::{Compress, KeepFlag};
 use crate::array::{Array, Input};
-use crate::bounds::Aim;
-use crate::codec_choice;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::field_file;
 use crate::files::{Job, stream_name};
-use crate::fills;
-use crate::location::Location;
-use crate::outlying;
-use crate::progress::Progress;
-use crate::report;
-use crate::scratch;
-use crate::strange;
-use crate::stream_file;
-use crate::suffix::Holds;
-use crate::with_field;
-use crate::{json, output};
+use crate::{
+    bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, json,
+    location::Location, outlying, output, progress::Progress, report, scratch, strange,
+    stream_file, suffix::Holds, with_field,
+};
 use ferrosz::internals::{Outlying, find_outlying};
 use ferrosz::{Bound, Compressor, Device, Error, Figures, Fill, Found, Info, Preset, Target};
 use serde_json::{Value, json};

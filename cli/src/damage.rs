@@ -1,8 +1,6 @@
 //! Reports of damaged chunks, for people and programs.
 
-use crate::failure::Failure;
-use crate::location::Location;
-use crate::stream_file;
+use crate::{failure::Failure, location::Location, stream_file};
 use ferrosz::codec::error::ChunkFault;
 use ferrosz::{Damage, Error, FormatError, Info, Part};
 use serde_json::{Value, json};

@@ -1,17 +1,11 @@
 //! `ferrosz decompress`.
 
-use crate::args::Decompress;
-use crate::array::Array;
-use crate::common::Common;
-use crate::damage::Cut;
-use crate::failure::Failure;
-use crate::field_file;
 use crate::files::{Job, array_name};
-use crate::location::Location;
-use crate::progress::Progress;
-use crate::suffix::Holds;
-use crate::values::Values;
-use crate::{damage, json, output, remote, report, scratch, stream_file};
+use crate::{
+    args::Decompress, array::Array, common::Common, damage, damage::Cut, failure::Failure,
+    field_file, json, location::Location, output, progress::Progress, remote, report, scratch,
+    stream_file, suffix::Holds, values::Values,
+};
 use ferrosz::codec::with_value;
 use ferrosz::{Damage, Decompressor, Device, Info, Value};
 use serde_json::json;

@@ -1,16 +1,13 @@
 //! Arrays in files and pipes: raw little-endian values, or `.npy`.
 
-use crate::args::ShapeFlags;
 use crate::array::{Array, Field, Input, Shape, merge_leading};
-use crate::failure::Failure;
 use crate::foreign::{self, Foreign};
-use crate::location::Location;
 use crate::npy::{self, ByteOrder, NpyError};
-use crate::output;
-use crate::transpose;
-use crate::values::Values;
 #[cfg(feature = "netcdf")]
 use crate::variable;
+use crate::{
+    args::ShapeFlags, failure::Failure, location::Location, output, transpose, values::Values,
+};
 use bytemuck::{cast_slice, cast_slice_mut};
 use ferrosz::internals::{Scratch, spool};
 use ferrosz::{Value, ValueType};

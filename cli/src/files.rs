@@ -1,11 +1,8 @@
 //! Inputs and outputs of a command: `IN`, `IN OUT`, or `IN... --out-dir DIR`.
 
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::json;
 use crate::location::{Location, shown};
-use crate::output;
 use crate::suffix::{self, Holds};
+use crate::{common::Common, failure::Failure, json, output};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;

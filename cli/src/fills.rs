@@ -1,7 +1,6 @@
 //! Fill values of the command line.
 
-use crate::failure::Failure;
-use crate::report;
+use crate::{failure::Failure, report};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use ferrosz::{Compressor, Fill};
 use serde_json::{Value, json};

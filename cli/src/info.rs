@@ -1,12 +1,10 @@
 //! `ferrosz info`.
 
-use crate::args::Info as Args;
-use crate::codec_choice;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::location::Location;
 use crate::stream_file::{self, End, Outline};
-use crate::{files, fills, json, output, report};
+use crate::{
+    args::Info as Args, codec_choice, common::Common, failure::Failure, files, fills, json,
+    location::Location, output, report,
+};
 use ferrosz::{BoundMode, ChunkForms, Info, Role};
 use serde_json::{Value, json};
 

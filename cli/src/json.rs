@@ -1,7 +1,6 @@
 //! The members that the `--json` objects of all commands share.
 
-use crate::fills;
-use crate::location::Location;
+use crate::{fills, location::Location};
 use ferrosz::Info;
 use serde_json::{Map, Value, json};
 

@@ -1,11 +1,8 @@
 //! How long a field takes through a link, from the measured times of its windows.
 
-use crate::array::Array;
-use crate::failure::Failure;
-use crate::report;
-use crate::transfer::window_elements;
-use crate::trial::Runs;
-use crate::units::Rate;
+use crate::{
+    array::Array, failure::Failure, report, transfer::window_elements, trial::Runs, units::Rate,
+};
 use ferrosz::{Bound, Compressor, Decompressor, Device, Preset, Value, Windows};
 use serde_json::json;
 

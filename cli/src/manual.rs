@@ -1,8 +1,7 @@
 //! `ferrosz completions` and `ferrosz man`, both generated from the definition of the command line.
 
 use crate::args::{CommandLine, Completions, Man};
-use crate::failure::Failure;
-use crate::output;
+use crate::{failure::Failure, output};
 use clap::CommandFactory;
 use clap_mangen::Man as Page;
 use std::io;

@@ -1,8 +1,7 @@
 //! Output: whole files only, none replaced without `--force`, and text to pipes that may be closed.
 
-use crate::failure::Failure;
 use crate::location::{Location, shown};
-use crate::temporary::Temporary;
+use crate::{failure::Failure, temporary::Temporary};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};

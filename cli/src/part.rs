@@ -1,7 +1,6 @@
 //! Parts of an array on the command line: elements or a box.
 
-use crate::failure::Failure;
-use crate::report;
+use crate::{failure::Failure, report};
 use clap::Args;
 use ferrosz::Part;
 use ferrosz::codec::container::extents::MAX_RANK;

@@ -2,15 +2,12 @@
 
 use crate::args::{PartJoin, PartPlan, PartRun, Parts, PartsAction};
 use crate::array::{Input, Shape};
-use crate::bounds::Aim;
-use crate::common::Common;
-use crate::failure::Failure;
 use crate::field_file::{Assumed, CHECK_FLAGS};
-use crate::fills::FillFlag;
-use crate::location::Location;
-use crate::progress::Progress;
 use crate::suffix::{self, Holds};
-use crate::{field_file, json, output, report, stream_file, with_field};
+use crate::{
+    bounds::Aim, common::Common, failure::Failure, field_file, fills::FillFlag, json,
+    location::Location, output, progress::Progress, report, stream_file, with_field,
+};
 use ferrosz::parts::Plan;
 use ferrosz::ways::Setting;
 use ferrosz::{Compressor, Error};

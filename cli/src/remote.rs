@@ -1,12 +1,9 @@
 //! Streams on servers.
 
-use crate::args::Decompress;
-use crate::array::Array;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::field_file;
-use crate::files::Job;
-use crate::{json, output, report};
+use crate::{
+    args::Decompress, array::Array, common::Common, failure::Failure, field_file, files::Job, json,
+    output, report,
+};
 use ferrosz::codec::with_value;
 use ferrosz::{Decompressor, Error, ReadAt, StreamAt, Traffic};
 use serde_json::json;

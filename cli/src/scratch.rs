@@ -1,8 +1,7 @@
 //! Temporary files without names: for copies of a field that the library makes, and for arrays and streams that come from or
 //! go to a pipe, if they are large.
 
-use crate::location::Location;
-use crate::output;
+use crate::{location::Location, output};
 use ferrosz::internals::{self, LARGE};
 use std::fs::File;
 use std::io;

@@ -1,9 +1,6 @@
 //! Streams in files and pipes.
 
-use crate::failure::Failure;
-use crate::location::Location;
-use crate::remote;
-use crate::scratch;
+use crate::{failure::Failure, location::Location, remote, scratch};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::update::{MAGIC, Tail};
 use ferrosz::internals::LARGE;

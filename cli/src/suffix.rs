@@ -1,7 +1,6 @@
 //! Suffixes of outputs that would name another format than the one that is written.
 
-use crate::failure::Failure;
-use crate::location::Location;
+use crate::{failure::Failure, location::Location};
 use std::ffi::OsStr;
 use std::path::Path;
 

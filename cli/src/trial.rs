@@ -1,8 +1,6 @@
 //! Trials: a field is compressed and decompressed, timed and judged.
 
-use crate::array::Array;
-use crate::failure::Failure;
-use crate::report;
+use crate::{array::Array, failure::Failure, report};
 use ferrosz::{Compressor, Decompressor, Device, Error, Info, Value};
 use ferrosz_verify::{Comparison, Judgement, Quality};
 use std::hint::black_box;

@@ -2,12 +2,11 @@
 
 use crate::args::{ShapeFlags, Update as Args};
 use crate::array::{Field, Shape};
-use crate::common::Common;
-use crate::failure::Failure;
 use crate::field_file::{self, Assumed};
-use crate::location::Location;
-use crate::with_field;
-use crate::{json, output, report, stream_file};
+use crate::{
+    common::Common, failure::Failure, json, location::Location, output, report, stream_file,
+    with_field,
+};
 use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::{Device, Info, Part, Update};
 use serde_json::json;

@@ -5,8 +5,7 @@ mod conventions;
 mod hdf5;
 mod number;
 
-use crate::array::Input;
-use crate::values;
+use crate::{array::Input, values};
 use bytemuck::Pod;
 use ferrosz::internals::{Copies, Scratch};
 use memmap2::Mmap;

@@ -1,15 +1,11 @@
 //! `ferrosz verify`.
 
-use crate::args::Verify;
 use crate::array::{Array, Field, Shape};
-use crate::common::Common;
-use crate::decompress;
-use crate::failure::Failure;
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
-use crate::location::Location;
-use crate::values::Values;
-use crate::with_field;
-use crate::{json, output, report, stream_file};
+use crate::{
+    args::Verify, common::Common, decompress, failure::Failure, json, location::Location, output,
+    report, stream_file, values::Values, with_field,
+};
 use ferrosz::{BoundMode, Decompressor, Info};
 use ferrosz_verify::{Class, Comparison, Judgement, Kept, Quality};
 use serde_json::{Value, json};

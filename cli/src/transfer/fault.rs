@@ -1,8 +1,6 @@
 //! Why a transfer failed, and what of it the sender hears.
 
-use crate::failure::Failure;
-use crate::transfer::broken;
-use crate::transfer::message::MessageError;
+use crate::{failure::Failure, transfer::broken, transfer::message::MessageError};
 use std::fmt;
 
 /// A failure of the receiver. What it says of files and disks stays on this machine.

@@ -1,14 +1,11 @@
 //! The beginning of a transfer: connections that are none are turned away, and what a sender asks is judged.
 
-use crate::args::Receive;
-use crate::failure::Failure;
-use crate::location::Location;
-use crate::output;
-use crate::report;
-use crate::room;
-use crate::transfer::fault::Fault;
 use crate::transfer::message::{Content, Greeting, MessageError, write_reply};
 use crate::transfer::{MOST_WINDOW, prepare};
+use crate::{
+    args::Receive, failure::Failure, location::Location, output, report, room,
+    transfer::fault::Fault,
+};
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, Instant};

@@ -1,17 +1,13 @@
 //! `ferrosz receive`.
 
-use crate::args::Receive;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::location::Location;
-use crate::progress::Progress;
 use crate::suffix::{self, Holds};
-use crate::temporary::TemporaryFolder;
-use crate::transfer::broken;
-use crate::transfer::fault::Fault;
 use crate::transfer::greet::{Guest, judge, refuse, welcome};
 use crate::transfer::message::{Content, Greeting, Sum, VERSION, write_receipt, write_reply};
-use crate::{field_file, json, output, report, threads};
+use crate::{
+    args::Receive, common::Common, failure::Failure, field_file, json, location::Location, output,
+    progress::Progress, report, temporary::TemporaryFolder, threads, transfer::broken,
+    transfer::fault::Fault,
+};
 use ferrosz::codec::with_value;
 use ferrosz::internals::overlapped;
 use ferrosz::{Decompressor, Value, Window};

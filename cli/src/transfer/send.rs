@@ -1,18 +1,15 @@
 //! `ferrosz send`.
 
-use crate::args::Send;
 use crate::array::{Array, Input};
-use crate::bounds::Aim;
-use crate::common::Common;
-use crate::failure::Failure;
-use crate::location::Location;
-use crate::progress::Progress;
-use crate::transfer::limit::Limited;
 use crate::transfer::message::{
     Content, Greeting, MessageError, Sum, VERSION, read_receipt, read_reply,
 };
 use crate::transfer::{broken, prepare, window_elements};
-use crate::{field_file, files, fills, json, output, report, threads, with_field};
+use crate::{
+    args::Send, bounds::Aim, common::Common, failure::Failure, field_file, files, fills, json,
+    location::Location, output, progress::Progress, report, threads, transfer::limit::Limited,
+    with_field,
+};
 use ferrosz::internals::overlapped;
 use ferrosz::{Compressor, Decompressor, Value, Windows};
 use serde_json::json;

@@ -1,10 +1,8 @@
 //! The attributes of an object, of which only those are decoded that are asked for.
 
-use super::File;
 use super::datatype::{self, Type};
-use super::header::Message;
-use crate::variable::conventions::Attribute;
-use crate::variable::number::NumberType;
+use super::{File, header::Message};
+use crate::{variable::conventions::Attribute, variable::number::NumberType};
 use hdf5_reader::btree_v2::BTreeV2Record;
 use hdf5_reader::checksum::jenkins_lookup3;
 use hdf5_reader::error::{Error, Result};

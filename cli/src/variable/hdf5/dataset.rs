@@ -1,9 +1,7 @@
 //! A dataset: what its header says, and its values.
 
 use super::datatype::{self, StoredNumber, Type};
-use super::header::Message;
-use super::lone::Lone;
-use super::{File, filters};
+use super::{File, filters, header::Message, lone::Lone};
 use crate::variable::number::{Number, Numbers, with_number};
 use crate::variable::{VariableError, most_bytes, room};
 use bytemuck::cast_slice_mut;

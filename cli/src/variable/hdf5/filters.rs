@@ -1,10 +1,8 @@
 //! The filters of chunks, beside those that `hdf5-reader` has: deflate, shuffle, fletcher32, szip, n-bit, scale-offset and
 //! LZ4.
 
-use super::datatype::StoredNumber;
-use super::{bitshuffle, blosc};
-use crate::variable::number::NumberType;
-use crate::variable::visible;
+use super::{bitshuffle, blosc, datatype::StoredNumber};
+use crate::{variable::number::NumberType, variable::visible};
 use bytemuck::{cast_slice, zeroed_vec};
 use ferrosz::{Decompressor, Device, Value};
 use hdf5_reader::error::Error;

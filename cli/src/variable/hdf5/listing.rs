@@ -1,9 +1,8 @@
 //! The datasets of a file, for the error that names them.
 
 use super::dataset::{Dataset, Obstacle};
-use super::header::is_group;
 use super::links::{Found, Link};
-use super::{File, NOT_COORDINATE, is_dimension};
+use super::{File, NOT_COORDINATE, header::is_group, is_dimension};
 use crate::variable::{join_names, list_entry, visible};
 use hdf5_reader::error::{Error, Result};
 use hdf5_reader::messages::link::LinkTarget;

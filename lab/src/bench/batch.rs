@@ -3,10 +3,8 @@
 use super::{agree, gpu::OneGpu, markdown, synthetic::Kind, times::Times};
 use clap::Args;
 use ferrosz::cuda::cudarc::driver::CudaSlice;
-use ferrosz::cuda::{BatchCompression, BatchDecompression, Workspace, batch_fault};
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Part, max_compressed_len,
-};
+use ferrosz::cuda::{AtAddress, BatchCompression, BatchDecompression, Workspace, batch_fault};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, max_compressed_len};
 use ferrosz_cli::{common::Common, failure::Failure, output};
 
 /// Numbers of arrays, and the bytes of each.
@@ -195,44 +193,38 @@ impl<'a> Batch<'a> {
 
     /// The first arrays by single calls.
     fn compress_each(&mut self, compressor: &Compressor, count: usize) -> Result<(), Error> {
-        let arrays = self.at.address(&self.arrays);
-        let streams = self.at.address(&self.streams);
+        let OneGpu { gpu, stream } = self.at;
         for i in 0..count {
-            // SAFETY: the array and its room are parts of this batch's memory.
-            unsafe {
-                self.at.gpu.compress_raw::<f32>(
-                    &self.at.stream,
-                    compressor,
-                    arrays + (4 * self.length * i) as u64,
-                    self.length as u64,
-                    streams + (self.room * i) as u64,
-                    self.room as u64,
-                    &mut self.workspace,
-                )?;
-            }
+            let array = self.array(&self.arrays, i);
+            let mut room = self.room(i);
+            gpu.compress(stream, compressor, &array, &mut room, &mut self.workspace)?;
         }
         Ok(())
     }
 
+    /// An array of a batch's memory.
+    fn array(&self, arrays: &CudaSlice<f32>, i: usize) -> AtAddress<f32> {
+        let start = self.at.address(arrays) + (4 * self.length * i) as u64;
+        // SAFETY: a part of this batch's memory, which lives until the work is done.
+        unsafe { AtAddress::new(&self.at.stream, start, self.length as u64) }
+    }
+
+    /// The room of a stream.
+    fn room(&self, i: usize) -> AtAddress<u8> {
+        let start = self.at.address(&self.streams) + (self.room * i) as u64;
+        // SAFETY: a part of this batch's memory, which lives until the work is done.
+        unsafe { AtAddress::new(&self.at.stream, start, self.room as u64) }
+    }
+
     /// The first streams by single calls.
     fn decompress_each(&mut self, compressor: &Compressor, count: usize) -> Result<(), Error> {
-        let streams = self.at.address(&self.streams);
-        let values = self.at.address(&self.values);
+        let OneGpu { gpu, stream } = self.at;
         let layout = compressor.layout_for(self.length as u64)?;
-        let whole = Part::Elements(0..self.length as u64);
+        let decompressor = Decompressor::new();
         for i in 0..count {
-            // SAFETY: the stream and the values are parts of this batch's memory.
-            unsafe {
-                self.at.gpu.decompress_raw::<f32>(
-                    &self.at.stream,
-                    &Decompressor::new(),
-                    layout,
-                    (streams + (self.room * i) as u64, self.room as u64),
-                    &whole,
-                    (values + (4 * self.length * i) as u64, self.length as u64),
-                    &mut self.workspace,
-                )?;
-            }
+            let mut values = self.array(&self.values, i);
+            let (bytes, work) = (self.room(i), &mut self.workspace);
+            gpu.decompress(stream, &decompressor, layout, &bytes, &mut values, work)?;
         }
         Ok(())
     }

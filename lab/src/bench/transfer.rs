@@ -5,11 +5,9 @@ use super::gpu::{OneGpu, failed};
 use super::{agree, field::load_whole, machine, markdown, times::by_clock};
 use clap::Args;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, result};
-use ferrosz::cuda::{Packed, PinnedMemory, Transfer, Workspace};
+use ferrosz::cuda::{AtAddress, Packed, PinnedMemory, Transfer, Workspace};
 use ferrosz::internals::try_zeroed;
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Part, ValueType, Windows,
-};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, ValueType, Windows};
 use ferrosz_cli::{args::ShapeFlags, array::Field, common::Common, failure::Failure, output};
 
 /// Calls before those that are timed.
@@ -224,30 +222,23 @@ impl Bus<'_> {
         let (from, to) = (self.at.address(input), self.at.address(output));
         let streams = calls.iter().map(|_| self.at.allocate(room));
         let streams: Vec<CudaSlice<u8>> = streams.collect::<Result<_, _>>()?;
+        // SAFETY: each stream has room, which lives until the work is done.
+        let room_of = |bytes| unsafe { AtAddress::<u8>::new(stream, self.at.address(bytes), room) };
+        // SAFETY: windows are within the two fields, which live until the work is done.
+        let window = |field, count| unsafe { AtAddress::<f32>::new(stream, field, count) };
         let compress = self.rate(|| {
             for ((own, _, start, count), bytes) in calls.iter().zip(&streams) {
-                let (place, work) = (self.at.address(bytes), &mut workspace);
-                // SAFETY: the window is within the field, and each stream has room.
-                unsafe {
-                    gpu.compress_raw::<f32>(stream, own, from + start, *count, place, room, work)?;
-                }
+                let (field, mut room) = (window(from + start, *count), room_of(bytes));
+                gpu.compress(stream, own, &field, &mut room, &mut workspace)?;
             }
             self.at.wait()
         })?;
+        let decompressor = Decompressor::new();
         let decompress = self.rate(|| {
             for ((_, layout, start, count), bytes) in calls.iter().zip(&streams) {
-                // SAFETY: as above.
-                unsafe {
-                    gpu.decompress_raw::<f32>(
-                        stream,
-                        &Decompressor::new(),
-                        *layout,
-                        (self.at.address(bytes), room),
-                        &Part::Elements(0..*count),
-                        (to + start, *count),
-                        &mut workspace,
-                    )?;
-                }
+                let (bytes, mut field) = (room_of(bytes), window(to + start, *count));
+                let work = &mut workspace;
+                gpu.decompress(stream, &decompressor, *layout, &bytes, &mut field, work)?;
             }
             self.at.wait()
         })?;

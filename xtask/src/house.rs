@@ -23,8 +23,9 @@ const LARGEST_CIRCLE: usize = 9;
 const MOST_SHARED_NAMES: usize = 121;
 const SHARED_NAME: &str = "Scratch";
 
-/// The most executables of integration tests in `cargo test --workspace`.
-const MOST_TEST_EXECUTABLES: usize = 8;
+/// The most executables of integration tests: one of each crate, and that of the toys, which `cargo test --workspace` leaves
+/// out.
+const MOST_TEST_EXECUTABLES: usize = 9;
 
 /// The most lines of Markdown of more than [`LONGEST_LINE`] characters.
 const MOST_LONG_LINES: usize = 0;

@@ -13,7 +13,9 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
-// First, for its macros.
+// First, for their macros.
+#[macro_use]
+mod toys;
 #[macro_use]
 pub mod pipeline;
 

@@ -15,6 +15,8 @@ pub mod lorenzo;
 pub mod slices;
 pub mod stencil;
 pub mod tile_lorenzo;
+#[cfg(feature = "toy")]
+pub mod toy_predictor;
 
 use crate::predict::group::{Before, Group, MAX_REACH, last_of};
 use crate::shape::{GROUP, Shape};
@@ -28,6 +30,9 @@ pub enum Predictor {
     Difference,
     /// All preceding neighbours: [`lorenzo`].
     Lorenzo,
+    /// The group's first code.
+    #[cfg(feature = "toy")]
+    ToyPredictor,
 }
 
 impl Predictor {
@@ -61,6 +66,13 @@ impl Predictor {
                     codes[e] = choose(e, codes[e], predicted);
                 }
             }
+            #[cfg(feature = "toy")]
+            Self::ToyPredictor => {
+                for e in 0..GROUP {
+                    let predicted = toy_predictor::prediction(codes, e, before);
+                    codes[e] = choose(e, codes[e], predicted);
+                }
+            }
         }
     }
 
@@ -80,6 +92,12 @@ impl Predictor {
                     lorenzo::forward_within(shape, group);
                     let last = last_of(shape, group);
                     lorenzo::forward_across(shape, group, &before);
+                    before = last;
+                }
+                #[cfg(feature = "toy")]
+                Self::ToyPredictor => {
+                    let last = last_of(shape, group);
+                    toy_predictor::forward(group, before[0]);
                     before = last;
                 }
             }
@@ -103,6 +121,12 @@ impl Predictor {
                     lorenzo::add(shape, group, &before);
                     before = last_of(shape, group);
                     lorenzo::backward_within(shape, group);
+                }
+                #[cfg(feature = "toy")]
+                Self::ToyPredictor => {
+                    toy_predictor::backward(group);
+                    difference::add(group, before[0]);
+                    before = last_of(shape, group);
                 }
             }
         }

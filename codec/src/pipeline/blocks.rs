@@ -132,7 +132,7 @@ macro_rules! block_codecs {
     };
 }
 
-block_codecs! { $
+with_toys! { block_codecs! { $
     /// Fixed-length coding of the codes themselves.
     Fixed = FIXED, "fixed", [line plane cube],
     ids 1, 1, predictor Zero, outliers false, planes 31,
@@ -158,6 +158,11 @@ block_codecs! { $
     Layered = LAYERED, "layered", [line],
     ids 4, 1, predictor Difference, outliers false, planes 31,
     [CHUNK, FIXED_LENGTH, "AATROX (ICS'25)", "long slopes, and lines, fast"], in Fast as variant of OUTLIER;
+}
+    /// Coded as `Outlier`, but predicted by the first code of the group.
+    ToyPredictor = TOY_PREDICTOR, "toy-predictor", [line plane cube],
+    ids 5, 2, predictor ToyPredictor, outliers true, planes 31,
+    ["difference to the group's first", FIRST_APART, "none", "none: it shows how to add a predictor"];
 }
 
 impl BlockCodec {

@@ -3,6 +3,8 @@
 
 use ferrosz_codec::predict::Predictor;
 use ferrosz_codec::predict::group::{Before, Group, MAX_REACH};
+#[cfg(feature = "toy")]
+use ferrosz_codec::predict::toy_predictor;
 use ferrosz_codec::predict::{difference, lorenzo};
 use ferrosz_codec::shape::{GROUP, Shape, WHOLE_GROUP};
 use ferrosz_simt::Thread;
@@ -52,6 +54,11 @@ pub fn forward<T: Thread>(t: T, predictor: Predictor, shape: Shape, codes: &mut 
             let before = before(t, shape, codes, shape.reach());
             lorenzo::forward_across(shape, codes, &before);
         }
+        #[cfg(feature = "toy")]
+        Predictor::ToyPredictor => {
+            let before = before(t, shape, codes, 1);
+            toy_predictor::forward(codes, before[0]);
+        }
     }
 }
 
@@ -74,6 +81,14 @@ pub fn backward<T: Thread>(t: T, predictor: Predictor, shape: Shape, differences
                 lorenzo::add(shape, differences, &before);
             }
             lorenzo::backward_within(shape, differences);
+        }
+        #[cfg(feature = "toy")]
+        Predictor::ToyPredictor => {
+            toy_predictor::backward(differences);
+            if shape.groups() == 2 {
+                let before = before(t, shape, differences, 1);
+                difference::add(differences, before[0]);
+            }
         }
     }
 }

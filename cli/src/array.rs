@@ -2,7 +2,9 @@
 
 use crate::{failure::Failure, values::Values};
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Bf16, F16, Fill, Value, ValueType};
+use ferrosz::codec::value::types;
+use ferrosz::codec::with_toys;
+use ferrosz::{Fill, Value, ValueType};
 use std::fmt;
 
 /// An array of one type.
@@ -24,42 +26,57 @@ impl<V: Value> Array<V> {
     }
 }
 
-/// An array of any value type.
-#[derive(Debug, PartialEq)]
-pub enum Field {
-    /// Of `f32`.
-    F32(Array<f32>),
-    /// Of `f64`.
-    F64(Array<f64>),
-    /// Of `f16`.
-    F16(Array<F16>),
-    /// Of `bf16`.
-    Bf16(Array<Bf16>),
-    /// Of `i16`.
-    I16(Array<i16>),
-    /// Of `u16`.
-    U16(Array<u16>),
-    /// Of `i32`.
-    I32(Array<i32>),
-    /// Of `u32`.
-    U32(Array<u32>),
-}
+// Each row is a value type: the name of its variant, and of the type in `.npy` files behind the order of its bytes. NumPy has
+// none for bfloat16, and writes values without a type. `$d` is a dollar sign, for the macro that this macro defines.
+macro_rules! fields {
+    ($d:tt $($variant:ident, $npy:literal;)+) => {
+        /// An array of any value type.
+        #[derive(Debug, PartialEq)]
+        pub enum Field {
+            $(
+                #[doc = concat!("Of [`ValueType::", stringify!($variant), "`].")]
+                $variant(Array<types::$variant>),
+            )+
+        }
 
-/// Evaluates an expression with the array of a field, for every value type.
-#[macro_export]
-macro_rules! with_field {
-    ($field:expr, $array:ident => $body:expr) => {
-        match $field {
-            $crate::array::Field::F32($array) => $body,
-            $crate::array::Field::F64($array) => $body,
-            $crate::array::Field::F16($array) => $body,
-            $crate::array::Field::Bf16($array) => $body,
-            $crate::array::Field::I16($array) => $body,
-            $crate::array::Field::U16($array) => $body,
-            $crate::array::Field::I32($array) => $body,
-            $crate::array::Field::U32($array) => $body,
+        $(
+            impl From<Array<types::$variant>> for Field {
+                fn from(array: Array<types::$variant>) -> Self {
+                    Self::$variant(array)
+                }
+            }
+        )+
+
+        /// The name of a type in `.npy` files.
+        pub const fn npy_name(dtype: ValueType) -> &'static str {
+            match dtype {
+                $(ValueType::$variant => $npy,)+
+            }
+        }
+
+        /// Evaluates an expression with the array of a field, for every value type.
+        #[macro_export]
+        macro_rules! with_field {
+            ($d field:expr, $d array:ident => $d body:expr) => {
+                match $d field {
+                    $($crate::array::Field::$variant($d array) => $d body,)+
+                }
+            };
         }
     };
+}
+
+with_toys! { fields! { $
+    F32, "f4";
+    F64, "f8";
+    F16, "f2";
+    Bf16, "V2";
+    I16, "i2";
+    U16, "u2";
+    I32, "i4";
+    U32, "u4";
+}
+    ToyValue, "i1";
 }
 
 /// Evaluates a result with the array of a field of `f32` or `f64`; other fields are refused.

@@ -6,7 +6,7 @@ use crate::args::{
 use crate::suffix::{self, Holds};
 use crate::{
     array::Array, common::Common, failure::Failure, field_file, files::Replace, json,
-    location::Location, output, report, stream_file, with_element_field,
+    location::Location, output, report, stream_file,
 };
 use ferrosz::codec::with_element;
 use ferrosz_cuszp::cuszp::{Framing, Mode, Params};

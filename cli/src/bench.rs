@@ -5,7 +5,7 @@ use crate::link::{self, Measured};
 use crate::trial::{Runs, Trial, verdict};
 use crate::{
     args::Bench, common::Common, compress, failure::Failure, field_file, files, fills, json,
-    location::Location, output, report, with_field,
+    location::Location, output, report,
 };
 use ferrosz::{Bound, Compressor, Fill, Preset};
 use serde_json::{Value, json};

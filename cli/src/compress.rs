@@ -6,7 +6,7 @@ use crate::files::{Job, stream_name};
 use crate::{
     bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, json,
     location::Location, outlying, output, progress::Progress, report, scratch, strange,
-    stream_file, suffix::Holds, with_field,
+    stream_file, suffix::Holds,
 };
 use ferrosz::internals::{Outlying, find_outlying};
 use ferrosz::{Bound, Compressor, Device, Error, Figures, Fill, Found, Info, Preset, Target};

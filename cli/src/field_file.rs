@@ -9,6 +9,7 @@ use crate::{
     args::ShapeFlags, failure::Failure, location::Location, output, transpose, values::Values,
 };
 use bytemuck::{cast_slice, cast_slice_mut};
+use ferrosz::codec::with_value;
 use ferrosz::internals::{Scratch, spool};
 use ferrosz::{Value, ValueType};
 use std::fs::File;
@@ -160,15 +161,8 @@ fn read_source(
     };
     let elements = check_size(location, &source, &layout)?;
     let source = &mut source;
-    Ok(match layout.shape.dtype {
-        ValueType::F32 => Field::F32(read_array(location, source, layout, elements)?),
-        ValueType::F64 => Field::F64(read_array(location, source, layout, elements)?),
-        ValueType::F16 => Field::F16(read_array(location, source, layout, elements)?),
-        ValueType::Bf16 => Field::Bf16(read_array(location, source, layout, elements)?),
-        ValueType::I16 => Field::I16(read_array(location, source, layout, elements)?),
-        ValueType::U16 => Field::U16(read_array(location, source, layout, elements)?),
-        ValueType::I32 => Field::I32(read_array(location, source, layout, elements)?),
-        ValueType::U32 => Field::U32(read_array(location, source, layout, elements)?),
+    with_value!(layout.shape.dtype, V => {
+        read_array::<V>(location, source, layout, elements).map(Field::from)
     })
 }
 
@@ -474,7 +468,6 @@ pub fn write_values<V: Value>(writer: &mut dyn Write, values: &[V]) -> io::Resul
 mod tests {
     use super::*;
     use crate::args::Dims;
-    use crate::with_field;
 
     fn read_bytes(bytes: &[u8], shape: &ShapeFlags, name: &str) -> Result<Field, Failure> {
         let folder = tempfile::tempdir().unwrap();

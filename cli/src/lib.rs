@@ -2,8 +2,11 @@
 //! and files. Only these use it: other programs use the crate [`ferrosz`].
 #![doc(hidden)]
 
-pub mod args;
+// First, for its macros.
+#[macro_use]
 pub mod array;
+
+pub mod args;
 mod bare;
 mod bench;
 pub mod bounds;

@@ -4,6 +4,7 @@
 //! values that these keys can have: reading any header, even a malicious one, takes time and memory in proportion to
 //! its length.
 
+use crate::array::npy_name;
 use crate::npy_type;
 use ferrosz::ValueType;
 use std::io::{self, Read};
@@ -103,7 +104,7 @@ impl Header {
         let comma = if shape.len() == 1 { "," } else { "" };
         let text = format!(
             "{{'descr': '<{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-            name_of(dtype),
+            npy_name(dtype),
             lengths.join(", "),
         );
         let prefix = MAGIC.len() + 4;
@@ -117,20 +118,6 @@ impl Header {
         bytes.resize(total - 1, b' ');
         bytes.push(b'\n');
         bytes
-    }
-}
-
-/// The name of a type behind the order of its bytes. NumPy has none for bfloat16, and writes values without a type.
-const fn name_of(dtype: ValueType) -> &'static str {
-    match dtype {
-        ValueType::F32 => "f4",
-        ValueType::F64 => "f8",
-        ValueType::F16 => "f2",
-        ValueType::Bf16 => "V2",
-        ValueType::I16 => "i2",
-        ValueType::U16 => "u2",
-        ValueType::I32 => "i4",
-        ValueType::U32 => "u4",
     }
 }
 
@@ -240,7 +227,7 @@ impl<'a> Scanner<'a> {
             Some(b'|') if descr == b"|V2" => ByteOrder::Little,
             _ => return Err(NpyError::Dtype(npy_type::explain(descr))),
         };
-        let has_name = |dtype: &ValueType| descr.get(1..) == Some(name_of(*dtype).as_bytes());
+        let has_name = |dtype: &ValueType| descr.get(1..) == Some(npy_name(*dtype).as_bytes());
         let found = ValueType::ALL.into_iter().find(has_name);
         found
             .map(|dtype| (dtype, order))

@@ -6,7 +6,7 @@ use crate::field_file::{Assumed, CHECK_FLAGS};
 use crate::suffix::{self, Holds};
 use crate::{
     bounds::Aim, common::Common, failure::Failure, field_file, fills::FillFlag, json,
-    location::Location, output, progress::Progress, report, stream_file, with_field,
+    location::Location, output, progress::Progress, report, stream_file,
 };
 use ferrosz::parts::Plan;
 use ferrosz::ways::Setting;

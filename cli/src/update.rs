@@ -5,7 +5,6 @@ use crate::array::{Field, Shape};
 use crate::field_file::{self, Assumed};
 use crate::{
     common::Common, failure::Failure, json, location::Location, output, report, stream_file,
-    with_field,
 };
 use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::{Device, Info, Part, Update};

@@ -4,7 +4,7 @@ use crate::array::{Array, Field, Shape};
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::{
     args::Verify, common::Common, decompress, failure::Failure, json, location::Location, output,
-    report, stream_file, values::Values, with_field,
+    report, stream_file, values::Values,
 };
 use ferrosz::{BoundMode, Decompressor, Info};
 use ferrosz_verify::{Class, Comparison, Judgement, Kept, Quality};

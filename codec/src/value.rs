@@ -7,88 +7,103 @@ use crate::element::{Dtype, Element};
 use core::fmt;
 use half::{bf16, f16};
 
-/// The type of a field's values, with its names in streams and on command lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ValueType {
+// Each row is a type: its documentation, its variant, its number in the stream, its name, the type of its values, and the
+// type of the elements that stand for them. `$d` is a dollar sign, for the macro that this macro defines.
+macro_rules! value_types {
+    ($d:tt $($(#[doc = $doc:literal])+ $variant:ident = $id:literal, $name:literal, $V:ty, $coded:ident;)+) => {
+        /// The type of a field's values, with its names in streams and on command lines.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ValueType {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl ValueType {
+            /// All value types, in the order of their numbers in the stream.
+            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$variant),+];
+
+            /// The number of the type in the stream.
+            pub const fn id(self) -> u8 {
+                match self {
+                    $(Self::$variant => $id,)+
+                }
+            }
+
+            /// `f32`, `f64`, `f16`, `bf16`, `i16`, `u16`, `i32` or `u32`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// Bytes of one value.
+            pub const fn bytes(self) -> usize {
+                match self {
+                    $(Self::$variant => size_of::<$V>(),)+
+                }
+            }
+
+            /// The type of the elements that stand for its values in a coded field.
+            pub const fn coded(self) -> Dtype {
+                match self {
+                    $(Self::$variant => Dtype::$coded,)+
+                }
+            }
+        }
+
+        /// The type of the values of each value type, by the name of its variant.
+        #[doc(hidden)]
+        pub mod types {
+            $($(#[doc = $doc])+ pub type $variant = $V;)+
+        }
+
+        /// An expression in which `V` is the type that a [`ValueType`] names at run time.
+        ///
+        /// ```
+        /// use ferrosz_codec::{Value, ValueType, with_value};
+        ///
+        /// let value_type = ValueType::U16;
+        /// assert_eq!(with_value!(value_type, V => V::from_value_bits(0xffff).to_number()), 65535.0);
+        /// ```
+        #[macro_export]
+        macro_rules! with_value {
+            ($d value_type:expr, $d V:ident => $d body:expr) => {
+                match $d value_type {
+                    $($crate::value::ValueType::$variant => {
+                        type $d V = $crate::value::types::$variant;
+                        $d body
+                    })+
+                }
+            };
+        }
+    };
+}
+
+with_toys! { value_types! { $
     /// IEEE 754 binary32.
-    F32,
+    F32 = 1, "f32", f32, F32;
     /// IEEE 754 binary64.
-    F64,
+    F64 = 2, "f64", f64, F64;
     /// IEEE 754 binary16.
-    F16,
+    F16 = 3, "f16", half::f16, F32;
     /// bfloat16: the upper half of a binary32.
-    Bf16,
+    Bf16 = 4, "bf16", half::bf16, F32;
     /// Signed integers of 16 bits.
-    I16,
+    I16 = 5, "i16", i16, F32;
     /// Unsigned integers of 16 bits.
-    U16,
+    U16 = 6, "u16", u16, F32;
     /// Signed integers of 32 bits.
-    I32,
+    I32 = 7, "i32", i32, F64;
     /// Unsigned integers of 32 bits.
-    U32,
+    U32 = 8, "u32", u32, F64;
+}
+    /// Signed integers of 8 bits.
+    ToyValue = 9, "i8", i8, F32;
 }
 
 impl ValueType {
-    /// All value types, in the order of their numbers in the stream.
-    pub const ALL: [Self; 8] = [
-        Self::F32,
-        Self::F64,
-        Self::F16,
-        Self::Bf16,
-        Self::I16,
-        Self::U16,
-        Self::I32,
-        Self::U32,
-    ];
-
-    /// The number of the type in the stream.
-    pub const fn id(self) -> u8 {
-        match self {
-            Self::F32 => 1,
-            Self::F64 => 2,
-            Self::F16 => 3,
-            Self::Bf16 => 4,
-            Self::I16 => 5,
-            Self::U16 => 6,
-            Self::I32 => 7,
-            Self::U32 => 8,
-        }
-    }
-
     /// The type with this number in the stream.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|value| value.id() == id)
-    }
-
-    /// `f32`, `f64`, `f16`, `bf16`, `i16`, `u16`, `i32` or `u32`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::I16 => "i16",
-            Self::U16 => "u16",
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-        }
-    }
-
-    /// Bytes of one value.
-    pub const fn bytes(self) -> usize {
-        match self {
-            Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::F64 => 8,
-            Self::F16 | Self::Bf16 | Self::I16 | Self::U16 => 2,
-        }
-    }
-
-    /// The type of the elements that stand for its values in a coded field.
-    pub const fn coded(self) -> Dtype {
-        match self {
-            Self::F32 | Self::F16 | Self::Bf16 | Self::I16 | Self::U16 => Dtype::F32,
-            Self::F64 | Self::I32 | Self::U32 => Dtype::F64,
-        }
     }
 
     /// Whether its values are coded as they are.
@@ -108,7 +123,7 @@ impl ValueType {
 
     /// Whether its values are integers.
     pub const fn is_integer(self) -> bool {
-        matches!(self, Self::I16 | Self::U16 | Self::I32 | Self::U32)
+        !self.is_coded_as_is() && !self.is_half()
     }
 }
 
@@ -129,54 +144,6 @@ impl fmt::Display for ValueType {
 
 mod sealed {
     pub trait Sealed {}
-}
-
-/// An expression in which `V` is the type that a [`ValueType`] names at run time.
-///
-/// ```
-/// use ferrosz_codec::{Value, ValueType, with_value};
-///
-/// let value_type = ValueType::U16;
-/// assert_eq!(with_value!(value_type, V => V::from_value_bits(0xffff).to_number()), 65535.0);
-/// ```
-#[macro_export]
-macro_rules! with_value {
-    ($value_type:expr, $V:ident => $body:expr) => {
-        match $value_type {
-            $crate::value::ValueType::F32 => {
-                type $V = f32;
-                $body
-            }
-            $crate::value::ValueType::F64 => {
-                type $V = f64;
-                $body
-            }
-            $crate::value::ValueType::F16 => {
-                type $V = $crate::value::F16;
-                $body
-            }
-            $crate::value::ValueType::Bf16 => {
-                type $V = $crate::value::Bf16;
-                $body
-            }
-            $crate::value::ValueType::I16 => {
-                type $V = i16;
-                $body
-            }
-            $crate::value::ValueType::U16 => {
-                type $V = u16;
-                $body
-            }
-            $crate::value::ValueType::I32 => {
-                type $V = i32;
-                $body
-            }
-            $crate::value::ValueType::U32 => {
-                type $V = u32;
-                $body
-            }
-        }
-    };
 }
 
 /// IEEE 754 binary16, of the crate `half`.
@@ -311,12 +278,7 @@ impl HalfFormat {
         match value_type {
             ValueType::F16 => Some(Self::F16),
             ValueType::Bf16 => Some(Self::BF16),
-            ValueType::F32
-            | ValueType::F64
-            | ValueType::I16
-            | ValueType::U16
-            | ValueType::I32
-            | ValueType::U32 => None,
+            _ => None,
         }
     }
 
@@ -548,6 +510,8 @@ integer_value!(i16, u16, I16, f32);
 integer_value!(u16, u16, U16, f32);
 integer_value!(i32, u32, I32, f64);
 integer_value!(u32, u32, U32, f64);
+#[cfg(feature = "toy")]
+integer_value!(i8, u8, ToyValue, f32);
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@ use crate::transfer::{broken, prepare, window_elements};
 use crate::{
     args::Send, bounds::Aim, common::Common, failure::Failure, field_file, files, fills, json,
     location::Location, output, progress::Progress, report, threads, transfer::limit::Limited,
-    with_field,
 };
 use ferrosz::internals::overlapped;
 use ferrosz::{Compressor, Decompressor, Value, Windows};

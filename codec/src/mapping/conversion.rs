@@ -168,10 +168,10 @@ impl Conversion {
 
     /// The most bytes of the record of a type.
     pub const fn record_bytes(value_type: ValueType) -> u64 {
-        match value_type {
-            ValueType::F32 | ValueType::F64 => 0,
-            ValueType::F16 | ValueType::Bf16 | ValueType::I16 | ValueType::U16 => 16,
-            ValueType::I32 | ValueType::U32 => 32,
+        match value_type.is_coded_as_is() {
+            true => 0,
+            false if Kind::Shifted.takes(value_type) => 32,
+            false => 16,
         }
     }
 
@@ -274,10 +274,9 @@ impl<T: Element> Plan<T> {
 
     /// Integers within e of an integer are those within floor(e); numbers within 1/2 more are rounded to them.
     fn of_integers<V: Value<Coded = T>>(absolute: f64, extremes: &Extremes<T>) -> Self {
-        let most = if V::TYPE.bytes() == 2 {
-            65_535
-        } else {
-            u32::MAX
+        let most = match V::TYPE.bytes() {
+            bytes @ 1..4 => (1 << (8 * bytes)) - 1,
+            _ => u32::MAX,
         };
         // Rounds down, and is limited to the type.
         let steps = (absolute as u32).min(most);

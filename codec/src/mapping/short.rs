@@ -39,10 +39,7 @@ macro_rules! with_short {
                 type $V = u16;
                 $body
             }
-            $crate::value::ValueType::F32
-            | $crate::value::ValueType::F64
-            | $crate::value::ValueType::I32
-            | $crate::value::ValueType::U32 => $other,
+            _ => $other,
         }
     };
 }

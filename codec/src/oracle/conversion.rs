@@ -172,6 +172,8 @@ fn of_integers<V: Value>(absolute: f64, ends: Option<(f64, f64)>) -> Chosen {
     let mut steps = 0.0;
     let most = match V::TYPE {
         ValueType::I16 | ValueType::U16 => 65_535.0,
+        #[cfg(feature = "toy")]
+        ValueType::ToyValue => 255.0,
         _ => 4_294_967_295.0,
     };
     if absolute >= most {
@@ -275,6 +277,8 @@ pub(super) fn to_values<V: Value>(kind: Kind, offset: i64, elements: &[V::Coded]
                 ValueType::I16 => (i64::from(i16::MIN), i64::from(i16::MAX)),
                 ValueType::U16 => (0, i64::from(u16::MAX)),
                 ValueType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+                #[cfg(feature = "toy")]
+                ValueType::ToyValue => (i64::from(i8::MIN), i64::from(i8::MAX)),
                 _ => (0, i64::from(u32::MAX)),
             };
             integer(element.to_f64(), offset, least, most) as u64

@@ -4,6 +4,8 @@
 #[path = "common/judge.rs"]
 mod judge;
 
+use ferrosz::codec::mapping::axes::Order;
+use ferrosz::codec::value::types;
 use ferrosz::codec::{Dtype, oracle, with_element};
 use ferrosz::versions::{self, Version};
 use ferrosz::{
@@ -86,4 +88,32 @@ fn check_field<V: Value>(layout: Layout, bound: Bound, field: &[V], stream: &[u8
 #[test]
 fn a_predictor_of_blocks() {
     check_codec(Codec::TOY_PREDICTOR);
+}
+
+#[test]
+fn a_coder() {
+    check_codec(Codec::TOY_CODER);
+}
+
+#[test]
+fn a_geometry_of_tiles() {
+    check_codec(Codec::TOY_GEOMETRY);
+}
+
+#[test]
+fn a_type_of_values() {
+    type Toy = types::ToyValue;
+    let bound = Bound::abs(2.5).expect("a good bound");
+    for codec in [Codec::PLAIN, Codec::LORENZO_RANS] {
+        for (extents, shape) in EXTENTS.into_iter().zip(Shape::ALL) {
+            let extents = Extents::new(extents).expect("good extents");
+            let layout = Layout::new(codec, shape, extents);
+            let order = Order::identity(extents.lengths().len());
+            let field: Vec<Toy> = numbers(extents.elements())
+                .map(|number| number as Toy)
+                .collect();
+            let stream = oracle::compress_values(layout, &order, bound, &[], &field);
+            check_field(layout, bound, &field, &stream);
+        }
+    }
 }

@@ -170,6 +170,8 @@ pub(crate) fn spacing(geometry: Geometry, shape: Shape) -> u64 {
     match (shape, geometry) {
         (Shape::Line, _) => 512,
         (Shape::Cube, Geometry::Narrow) => 8,
+        #[cfg(feature = "toy")]
+        (Shape::Cube, Geometry::ToyGeometry) => 8,
         (Shape::Plane, _) | (Shape::Cube, Geometry::Square | Geometry::Wide) => 16,
     }
 }
@@ -181,6 +183,8 @@ pub(super) fn window(geometry: Geometry, shape: Shape) -> [u64; 3] {
         (_, Shape::Plane) => [1, 16, 16],
         (Geometry::Narrow, Shape::Cube) => [8, 8, 32],
         (Geometry::Square, Shape::Cube) => [16, 16, 16],
+        #[cfg(feature = "toy")]
+        (Geometry::ToyGeometry, Shape::Cube) => [8, 16, 16],
     }
 }
 

@@ -60,6 +60,8 @@ fn number_of(geometry: Geometry) -> u32 {
         Geometry::Narrow => 0,
         Geometry::Square => 1,
         Geometry::Wide => 2,
+        #[cfg(feature = "toy")]
+        Geometry::ToyGeometry => 3,
     }
 }
 

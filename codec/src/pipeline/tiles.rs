@@ -33,13 +33,15 @@ pub struct TileCodec {
 
 impl TilePredictor {
     /// All predictors, in the order of the names of their codecs.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 6 + cfg!(feature = "toy") as usize] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
         Self::Interp(Geometry::Narrow),
         Self::Stencil,
         Self::Slices,
+        #[cfg(feature = "toy")]
+        Self::Interp(Geometry::ToyGeometry),
     ];
 
     /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of predictors of tiles are 16
@@ -52,6 +54,8 @@ impl TilePredictor {
             Self::Interp(Geometry::Wide) => 19,
             Self::Stencil => 20,
             Self::Slices => 21,
+            #[cfg(feature = "toy")]
+            Self::Interp(Geometry::ToyGeometry) => 22,
         }
     }
 
@@ -134,9 +138,10 @@ impl TileCodec {
 // defines.
 macro_rules! tile_coders {
     ($d:tt
-        $($(#[doc = $doc:literal])+ $coder:ident, $name:literal, id $id:literal;)+
         without statistics
         $(#[doc = $planes_doc:literal])+ $planes:ident, id $planes_id:literal;
+        with statistics
+        $($(#[doc = $doc:literal])+ $coder:ident, $name:literal, id $id:literal;)+
     ) => {
         /// The coder of a tile's codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,14 +200,18 @@ macro_rules! tile_coders {
     };
 }
 
-tile_coders! { $
+with_toys! { tile_coders! { $
+    without statistics
+    /// Bit planes without their zero words.
+    BitPlane, id 18;
+    with statistics
     /// rANS in 32 lanes.
     Rans, "rans", id 16;
     /// Huffman codes in 32 lanes.
     Huffman, "huffman", id 17;
-    without statistics
-    /// Bit planes without their zero words.
-    BitPlane, id 18;
+}
+    /// rANS with frequencies that are powers of two.
+    ToyCoder, "toy_coder", id 19;
 }
 
 const LORENZO: TilePredictor = TilePredictor::Lorenzo;
@@ -211,6 +220,8 @@ const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
 const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
 const STENCIL: TilePredictor = TilePredictor::Stencil;
 const SLICES: TilePredictor = TilePredictor::Slices;
+#[cfg(feature = "toy")]
+const TOY: TilePredictor = TilePredictor::Interp(Geometry::ToyGeometry);
 
 impl TilePredictor {
     const fn words(self) -> &'static str {
@@ -219,6 +230,8 @@ impl TilePredictor {
             Self::Interp(Geometry::Wide) => "splines from coarse to fine in whole tiles",
             Self::Interp(Geometry::Square) => "splines in windows of 16",
             Self::Interp(Geometry::Narrow) => "splines between anchors 8 apart",
+            #[cfg(feature = "toy")]
+            Self::Interp(Geometry::ToyGeometry) => "splines in windows of 8 x 16 x 16",
             Self::Stencil => "stencils that are fitted to the field",
             Self::Slices => "fitted stencils in slices, with terms of the slices before",
         }
@@ -231,6 +244,8 @@ impl TileCoder {
             Self::Rans => "rANS",
             Self::Huffman => "Huffman",
             Self::BitPlane => "bit planes without zeros",
+            #[cfg(feature = "toy")]
+            Self::ToyCoder => "rANS by powers of two",
         }
     }
 }
@@ -264,7 +279,7 @@ macro_rules! tile_codecs {
     };
 }
 
-tile_codecs! {
+with_toys! { tile_codecs! {
     LORENZO_RANS = "lorenzo+rans", LORENZO, Rans,
         "cuSZ's predictor (PACT'20)", "rough fields and fine bounds; twice as fast as splines",
         in Balanced;
@@ -297,4 +312,9 @@ tile_codecs! {
     SLICES = "slices", SLICES, Rans,
         "stencil with terms of slices before", "axes of years, members or levels: the shortest",
         in Small;
+}
+    TOY_CODER = "lorenzo+toy-coder", LORENZO, ToyCoder,
+        "none", "none: it shows how to add a coder";
+    TOY_GEOMETRY = "toy-geometry", TOY, Rans,
+        "none", "none: it shows how to add a geometry";
 }

@@ -8,9 +8,15 @@
 //! rANS after J. Duda, "Asymmetric numeral systems", 2013; lanes that share one sequence of words after F. Giesen,
 //! "Interleaved entropy coders", 2014.
 
+#[cfg(feature = "toy")]
+mod toy_coder;
+
 use crate::code::entropy::frequencies::{Frequencies, normalized};
 use crate::code::entropy::lengths::frequencies_of_lengths;
 use crate::code::entropy::token::{PRECISION, SLOTS, TOKENS};
+
+#[cfg(feature = "toy")]
+pub use toy_coder::ToyCoder;
 
 /// The state that an encoder starts with and a decoder ends with; the least state.
 pub const START: u32 = 1 << WORD_BITS;

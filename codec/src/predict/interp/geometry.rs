@@ -14,6 +14,9 @@ pub enum Geometry {
     /// As `Square`, but a window is a whole tile: 16 x 16 x 64 in 3D, 256 x 64 in 2D, 16,384 in 1D.
     #[default]
     Wide,
+    /// As `Narrow`, but windows of 8 x 16 x 16 in 3D.
+    #[cfg(feature = "toy")]
+    ToyGeometry,
 }
 
 /// The most levels: those between anchors that are 512 apart.
@@ -21,7 +24,13 @@ pub const MAX_LEVELS: usize = 9;
 
 impl Geometry {
     /// All geometries.
-    pub const ALL: [Self; 3] = [Self::Narrow, Self::Square, Self::Wide];
+    pub const ALL: [Self; 3 + cfg!(feature = "toy") as usize] = [
+        Self::Narrow,
+        Self::Square,
+        Self::Wide,
+        #[cfg(feature = "toy")]
+        Self::ToyGeometry,
+    ];
 
     /// Its number in the stream.
     pub const fn id(self) -> u32 {
@@ -29,6 +38,8 @@ impl Geometry {
             Self::Narrow => 0,
             Self::Square => 1,
             Self::Wide => 2,
+            #[cfg(feature = "toy")]
+            Self::ToyGeometry => 3,
         }
     }
 
@@ -43,6 +54,8 @@ impl Geometry {
             Self::Narrow => "narrow",
             Self::Square => "square",
             Self::Wide => "wide",
+            #[cfg(feature = "toy")]
+            Self::ToyGeometry => "toy-geometry",
         }
     }
 
@@ -52,6 +65,8 @@ impl Geometry {
         match (shape, self) {
             (Shape::Line, _) => 512,
             (Shape::Cube, Self::Narrow) => 8,
+            #[cfg(feature = "toy")]
+            (Shape::Cube, Self::ToyGeometry) => 8,
             (Shape::Plane, _) | (Shape::Cube, Self::Square | Self::Wide) => 16,
         }
     }
@@ -71,6 +86,8 @@ impl Geometry {
             (Shape::Plane, _) => [1, 16, 16],
             (Shape::Cube, Self::Narrow) => [8, 8, 32],
             (Shape::Cube, Self::Square) => [16, 16, 16],
+            #[cfg(feature = "toy")]
+            (Shape::Cube, Self::ToyGeometry) => [8, 16, 16],
         }
     }
 }

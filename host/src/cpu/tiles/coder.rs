@@ -4,16 +4,15 @@ use crate::cpu::Version;
 use crate::cpu::code::bit_planes;
 use crate::cpu::code::entropy::{self, Pops, Pushes};
 use crate::cpu::code::image::{ChunkTiles, image_bytes};
-use ferrosz_codec::Element;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
-use ferrosz_codec::code::entropy::states::{Huffman, Rans};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::tile::code::TileCodes;
+use ferrosz_codec::{Element, with_tile_coder};
 
 /// The scratch of a thread that codes chunks.
 pub(crate) struct Scratch {
@@ -33,24 +32,12 @@ impl Scratch {
     }
 }
 
-/// Whether a coder uses frequencies.
-pub(crate) fn has_frequencies(coder: TileCoder) -> bool {
-    match coder {
-        TileCoder::Rans | TileCoder::Huffman => true,
-        TileCoder::BitPlane => false,
-    }
-}
-
 /// The frequencies that a coder gives to the symbols of a field; none if it does not use frequencies.
 pub(crate) fn frequencies(
     coder: TileCoder,
     counts: impl FnOnce() -> Counts,
 ) -> Option<FrequencyTables> {
-    match coder {
-        TileCoder::Rans => Some(FrequencyTables::of::<Rans>(&counts())),
-        TileCoder::Huffman => Some(FrequencyTables::of::<Huffman>(&counts())),
-        TileCoder::BitPlane => None,
-    }
+    with_tile_coder!(coder, C => Some(FrequencyTables::of::<C>(&counts())), None)
 }
 
 /// A coder that is ready to encode.
@@ -61,13 +48,9 @@ pub(crate) enum Encoder {
 
 impl Encoder {
     pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
-        match (coder, frequencies) {
-            (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pushes::new::<Rans>(frequencies)),
-            (TileCoder::Huffman, Some(frequencies)) => {
-                Self::Entropy(Pushes::new::<Huffman>(frequencies))
-            }
-            (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
-        }
+        frequencies.map_or(Self::BitPlane, |frequencies| {
+            with_tile_coder!(coder, C => Self::Entropy(Pushes::new::<C>(frequencies)), Self::BitPlane)
+        })
     }
 
     /// Encodes a chunk into the scratch's image; returns its form and length.
@@ -98,13 +81,9 @@ pub(crate) enum Decoder {
 
 impl Decoder {
     pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
-        match (coder, frequencies) {
-            (TileCoder::Rans, Some(frequencies)) => Self::Entropy(Pops::new::<Rans>(frequencies)),
-            (TileCoder::Huffman, Some(frequencies)) => {
-                Self::Entropy(Pops::new::<Huffman>(frequencies))
-            }
-            (TileCoder::BitPlane, _) | (_, None) => Self::BitPlane,
-        }
+        frequencies.map_or(Self::BitPlane, |frequencies| {
+            with_tile_coder!(coder, C => Self::Entropy(Pops::new::<C>(frequencies)), Self::BitPlane)
+        })
     }
 
     /// Decodes a chunk; `set` is called with the values that have no code.

@@ -111,7 +111,7 @@ impl<T: Element> Field<'_, T> {
             counted: Kept::default(),
         };
         let coder = layout.codec.coder;
-        if !coder::has_frequencies(coder) {
+        if !coder.has_tables() {
             return Ok(begun);
         }
         // 2. The frequencies, from the codes of the tiles that are counted.

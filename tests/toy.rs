@@ -14,7 +14,7 @@ use ferrosz::{
 use judge::judge;
 
 /// Extents along one, two and three axes that are no multiples of blocks and tiles.
-const EXTENTS: [&[u64]; 3] = [&[20_001], &[150, 131], &[18, 21, 50]];
+const EXTENTS: [&[u64]; 3] = [&[17_001], &[40, 70], &[9, 17, 66]];
 
 /// Checks a codec with all shapes and element types.
 fn check_codec(codec: Codec) {
@@ -98,6 +98,11 @@ fn a_coder() {
 #[test]
 fn a_geometry_of_tiles() {
     check_codec(Codec::TOY_GEOMETRY);
+}
+
+#[test]
+fn a_fitted_predictor_of_tiles() {
+    check_codec(Codec::TOY_FITTED);
 }
 
 #[test]

@@ -18,6 +18,8 @@ extern crate alloc;
 mod toys;
 #[macro_use]
 pub mod pipeline;
+#[macro_use]
+pub mod value;
 
 pub mod bound;
 pub mod code;
@@ -32,7 +34,6 @@ pub mod predict;
 pub mod quantize;
 pub mod shape;
 pub mod tile;
-pub mod value;
 
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};

@@ -42,6 +42,8 @@ use crate::pipeline::tiles::prologue::gather::Gather;
 use crate::pipeline::tiles::prologue::read::ReadPrologue;
 use crate::pipeline::tiles::prologue::write::WritePrologue;
 use crate::predict::interp::fit::Fit;
+#[cfg(feature = "toy")]
+use crate::predict::interp::method::toy_fitted::{ToyFit, ToyFitted, ToySums};
 use crate::predict::interp::method::{Slices, Stencils};
 use crate::predict::interp::predict::Predict as InterpPredict;
 use crate::predict::interp::prepare::Prepare;
@@ -58,7 +60,7 @@ use crate::primitives::read_boxes::ReadBoxes;
 use crate::quantize::extremes::FindExtremes;
 use ferrosz_codec::shape::Cube;
 
-kernels! {
+ferrosz_codec::with_toys! { kernels! {
     ferrosz_compress<codec, shape, element>: |C, S, E| Compress<E, C, S>;
     ferrosz_compress_logarithms<codec, shape, element>: |C, S, E| CompressLogarithms<E, C, S>;
     ferrosz_compress_short<codec, shape>: |C, S| CompressShort<C, S>;
@@ -121,4 +123,10 @@ kernels! {
     ferrosz_size_blocks<shape, element>: |S, E| SizeBlocks<E, S>;
     ferrosz_fill_tiles<element>: |E| FillTiles<E>;
     ferrosz_clear_holes<shape, element>: |S, E| ClearHoles<E, S>;
+}
+    ferrosz_toy_fitted_predict<shape, element>: |S, E| InterpPredict<E, S, ToyFitted>;
+    ferrosz_toy_fitted_reconstruct<shape, element>: |S, E| InterpReconstruct<E, S, ToyFitted>;
+    ferrosz_toy_fitted_scores<shape, element>: |S, E| Scores<E, S, ToyFitted>;
+    ferrosz_toy_sums<shape, element>: |S, E| ToySums<E, S>;
+    ferrosz_toy_fit: ToyFit;
 }

@@ -11,7 +11,6 @@ use ferrosz_codec::predict::interp::tune::search::{Costs, Round, Search};
 use ferrosz_codec::predict::interp::tune::{Preference, Tuning, relative_of};
 use ferrosz_codec::predict::slices;
 use ferrosz_codec::predict::stencil::coefficients::count;
-use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::shape::{Cube, Line, Plane, Shape, StaticShape};
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Bound, Element};
@@ -163,11 +162,7 @@ impl<T: Element> Case<'_, T> {
             error = Given::in_cells();
         }
         let mut tuning_cells = vec![u64::from(POISON); CELLS as usize];
-        let (stored, sums) = match M::KIND {
-            FittedKind::None => (0, 0),
-            FittedKind::Stencils => (count(S::SHAPE), all_sums(S::SHAPE)),
-            FittedKind::Slices => (slices::coefficients::WORDS, slices::fit::SUMS),
-        };
+        let (stored, sums) = (M::KIND.words(S::SHAPE), M::KIND.sums(S::SHAPE));
         let mut parameters = vec![POISON; PARAMETER_WORDS as usize + stored];
         let search = Search::of_field(self.tuning, self.grid);
         let scores = ScoresParams {
@@ -284,8 +279,11 @@ where
         Tuning::of_mode(mode, geometry, given.filter(|_| seed.is_multiple_of(2)))
     });
     let presets = [Preference::Ratio, Preference::Quality].map(Tuning::preferring);
-    let presets = presets.into_iter().chain([Tuning::of_stencils(); 2]);
-    let of_slices = (S::SHAPE == Shape::Cube).then_some([Tuning::of_slices(); 2]);
+    let presets = presets
+        .into_iter()
+        .chain([Tuning::of_fitted(FittedKind::Stencils); 2]);
+    let of_slices = Tuning::of_fitted(FittedKind::Slices);
+    let of_slices = (S::SHAPE == Shape::Cube).then_some([of_slices; 2]);
     let presets = presets.chain(of_slices.into_iter().flatten());
     for (number, tuning) in (0..).zip(tunings.chain(presets)) {
         let case = Case {
@@ -308,7 +306,7 @@ where
         };
         let emulator = Emulator::new().seed(seed).block_order(BlockOrder::Shuffled);
         let in_cells = number % 3 == 0;
-        let found = match tuning.fitted() {
+        let found = match tuning.fitted {
             FittedKind::None => case.on_emulator::<S, Splines>(&emulator, in_cells),
             FittedKind::Stencils => case.on_emulator::<S, Stencils>(&emulator, in_cells),
             FittedKind::Slices => case.on_emulator::<S, Slices>(&emulator, in_cells),

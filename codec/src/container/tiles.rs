@@ -10,9 +10,8 @@ use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use crate::element::{Dtype, Element};
 use crate::error::ChunkFault;
 use crate::pipeline::TileCodec;
-use crate::predict::fitted::{Fitted, FittedKind};
+use crate::predict::fitted::Fitted;
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
-use crate::predict::{slices, stencil};
 use crate::shape::Shape;
 use crate::tile::Part;
 use crate::tile::{ChunkLength, TileGrid};
@@ -120,7 +119,8 @@ impl TileLayout {
 
     /// The words of the prologue's coefficients with these flags of all levels.
     pub fn coefficients(&self, flag_bits: u32) -> usize {
-        words_of_coefficients(self.codec.predictor.fitted(), self.shape(), flag_bits)
+        let fitted = self.codec.predictor.fitted();
+        fitted.stored(self.shape(), flag_bits)
     }
 
     /// A strict upper bound on the bytes of a stream behind its header; none if it does not fit in a `u64`.
@@ -211,19 +211,6 @@ pub fn prologue_bytes(layout: &TileLayout, dtype: Dtype, payload: &[u8]) -> Opti
     (count <= MAX_WORDS).then(|| Sections::new(layout, count, coefficients, dtype).bytes() as u64)
 }
 
-/// The words of the coefficients of a field of this shape with these flags of all levels.
-#[inline(always)]
-pub const fn words_of_coefficients(kind: FittedKind, shape: Shape, flag_bits: u32) -> usize {
-    match kind {
-        FittedKind::None => 0,
-        FittedKind::Stencils => {
-            let fitted = stencil::coefficients::fitted(shape, flag_bits);
-            stencil::coefficients::stored(shape, fitted)
-        }
-        FittedKind::Slices => slices::coefficients::WORDS,
-    }
-}
-
 impl<T: Element> Prologue<T> {
     /// Reads a prologue; returns also the positions of its sections.
     ///
@@ -262,19 +249,8 @@ impl<T: Element> Prologue<T> {
         }
         // All sections are of whole words.
         let coefficient = |i: usize| word(sections.coefficients / 4 + i);
-        let shape = layout.shape();
-        let coefficients = match layout.codec.predictor.fitted() {
-            FittedKind::None => None,
-            FittedKind::Stencils => {
-                let fitted = stencil::coefficients::fitted(shape, flag_bits);
-                let read =
-                    stencil::coefficients::Coefficients::from_words(shape, fitted, coefficient);
-                Some(Fitted::Stencils(read.ok_or(ChunkFault::Prologue)?))
-            }
-            FittedKind::Slices => Some(Fitted::Slices(
-                slices::coefficients::Coefficients::from_words(coefficient),
-            )),
-        };
+        let fitted = layout.codec.predictor.fitted();
+        let coefficients = fitted.read(layout.shape(), flag_bits, coefficient)?;
         let mut stored = [0; MAX_WORDS];
         let first_frequency = first.frequencies / 4 + 1;
         for (i, position) in stored.iter_mut().take(count).enumerate() {
@@ -324,18 +300,13 @@ impl<T: Element> Prologue<T> {
         }
         let positions = bytes.get_mut(sections.coefficients..).unwrap_or_default();
         let mut positions = positions.as_chunks_mut::<4>().0.iter_mut();
-        let mut put = |word: u32| {
+        let put = |word: u32| {
             if let Some(position) = positions.next() {
                 *position = u32::to_le_bytes(word);
             }
         };
-        match &self.coefficients {
-            None => {}
-            Some(Fitted::Stencils(all)) => {
-                let fitted = stencil::coefficients::fitted(layout.shape(), flag_bits);
-                all.words(layout.shape(), fitted).for_each(put);
-            }
-            Some(Fitted::Slices(all)) => all.words().iter().for_each(|word| put(*word)),
+        if let Some(coefficients) = &self.coefficients {
+            coefficients.each_word(layout.shape(), flag_bits, put);
         }
         sections
     }

@@ -418,7 +418,6 @@ mod tests {
     use super::*;
     use crate::quantize::field::Quantizer;
     use crate::value::{Bf16, F16};
-    use crate::with_value;
 
     #[test]
     fn order_has_every_value_once() {

@@ -114,7 +114,6 @@ impl Short {
 mod tests {
     use super::*;
     use crate::mapping::conversion::Conversion;
-    use crate::with_value;
 
     #[test]
     fn shorts_are_converted_as_by_their_types() {

@@ -28,6 +28,16 @@ pub enum Method<'a> {
     Stencils(&'a Stencils),
     /// By stencils in slices.
     Slices(&'a Slices),
+    /// By splines, times a factor.
+    #[cfg(feature = "toy")]
+    ToyFitted(f32),
+}
+
+impl Method<'_> {
+    /// Whether slices are predicted one by one.
+    pub(super) fn has_slices(self) -> bool {
+        matches!(self, Self::Slices(_))
+    }
 }
 
 /// The codes and decoded values of a field.
@@ -211,6 +221,12 @@ pub(crate) fn visit<T: Element>(
             Method::Stencils(stencils) => {
                 let stencils = Some(stencils);
                 visit_slice(field, parameters, stencils, before, known, &mut decide);
+            }
+            #[cfg(feature = "toy")]
+            Method::ToyFitted(factor) => {
+                let factor = T::from_f64(f64::from(factor));
+                let mut decide = |level, at, prediction| decide(level, at, prediction * factor);
+                visit_slice(field, parameters, None, before, known, &mut decide);
             }
         }
     }

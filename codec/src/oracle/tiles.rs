@@ -48,6 +48,8 @@ enum Fitted {
     None,
     Stencils(Stencils),
     Slices(Slices),
+    #[cfg(feature = "toy")]
+    ToyFitted(f32),
 }
 
 impl Fitted {
@@ -56,6 +58,8 @@ impl Fitted {
             Self::None => Method::Splines,
             Self::Stencils(stencils) => Method::Stencils(stencils),
             Self::Slices(slices) => Method::Slices(slices),
+            #[cfg(feature = "toy")]
+            Self::ToyFitted(factor) => Method::ToyFitted(*factor),
         }
     }
 }
@@ -71,6 +75,8 @@ impl Tiles {
             TilePredictor::Lorenzo => return None,
             TilePredictor::Interp(geometry) => geometry,
             TilePredictor::Stencil | TilePredictor::Slices => Geometry::Wide,
+            #[cfg(feature = "toy")]
+            TilePredictor::ToyFitted => Geometry::Wide,
         };
         let spacing = spacing(geometry, self.fine.shape);
         Some(Coarse {
@@ -89,9 +95,7 @@ impl Tiles {
                 .map_or(u32::MAX, |coarse| coarse.spacing.ilog2()),
             level_shape: match self.codec.predictor {
                 TilePredictor::Slices => Shape::Plane,
-                TilePredictor::Lorenzo | TilePredictor::Interp(_) | TilePredictor::Stencil => {
-                    self.fine.shape
-                }
+                _ => self.fine.shape,
             },
         }
     }
@@ -128,6 +132,11 @@ impl Tiles {
                     TilePredictor::Slices => {
                         let (decided, slices) = tuning::tune_slices(&self.fine, values, error);
                         (decided, Fitted::Slices(slices))
+                    }
+                    #[cfg(feature = "toy")]
+                    TilePredictor::ToyFitted => {
+                        let (decided, factor) = tuning::toy_fitted::tune(&self.fine, values, error);
+                        (decided, Fitted::ToyFitted(factor))
                     }
                     TilePredictor::Lorenzo | TilePredictor::Interp(_) => {
                         let decided = tuning::tune(&self.fine, coarse.geometry, values, error);
@@ -204,6 +213,8 @@ impl Tiles {
                 all.flat_map(|value| element_bytes(*value)).collect()
             }
             Fitted::Slices(Slices(all)) => all.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
+            #[cfg(feature = "toy")]
+            Fitted::ToyFitted(factor) => factor.to_le_bytes().to_vec(),
         }
     }
 
@@ -349,6 +360,12 @@ impl Tiles {
             (Some(_), TilePredictor::Slices) => {
                 let numbers = (0..Slices::count()).map(|_| Ok(reader.number(2)? as u16 as i16));
                 Fitted::Slices(Slices(numbers.collect::<Result<_, ChunkFault>>()?))
+            }
+            #[cfg(feature = "toy")]
+            (Some(_), TilePredictor::ToyFitted) => {
+                let factor = f32::from_bits(reader.number(4)? as u32);
+                let factor = Some(factor).filter(|factor| factor.is_finite());
+                Fitted::ToyFitted(factor.ok_or(ChunkFault::Prologue)?)
             }
             _ => Fitted::None,
         };

@@ -1,5 +1,8 @@
 //! The parameters that an encoder chooses from sample tiles (FORMAT.md, section 18).
 
+#[cfg(feature = "toy")]
+pub(super) mod toy_fitted;
+
 use crate::code::entropy::shifts::Shifts;
 use crate::element::Element;
 use crate::oracle::interp::{Method, Site, quantized, spacing, visit, window};
@@ -157,39 +160,52 @@ pub(super) fn tune_slices<T: Element>(
     values: &[T],
     error: T,
 ) -> (Parameters, Slices) {
-    let tiles = field.tiles().len() as u64;
-    let samples = samples(tiles, 1);
-    let least = 4096 * samples.len() as u64;
-    let with = |alpha: f64, shifts: u32| Parameters {
-        geometry: Geometry::Wide,
-        levels: [flags(6); 9],
-        tightening: Tightening { alpha, beta: 2.0 },
-        shifts: Shifts::from_word(shifts),
-    };
-    let before = resolved(&with(1.25, 0), error);
+    let samples = samples(field.tiles().len() as u64, 1);
+    let before = resolved(&all_fitted(1.25, 0), error);
     let mut found = Slices::of_splines();
     for _ in 0..2 {
         found = fit_slices(field, values, &before, &found, &samples);
     }
-    let method = Method::Slices(&found);
+    let parameters = tune_all_fitted(field, values, error, Method::Slices(&found), &samples);
+    (parameters, found)
+}
+
+/// The parameters by which all levels are fitted.
+fn all_fitted(alpha: f64, shifts: u32) -> Parameters {
+    Parameters {
+        geometry: Geometry::Wide,
+        levels: [flags(6); 9],
+        tightening: Tightening { alpha, beta: 2.0 },
+        shifts: Shifts::from_word(shifts),
+    }
+}
+
+/// The best of these parameters for a field that is predicted by a method.
+fn tune_all_fitted<T: Element>(
+    field: &Field,
+    values: &[T],
+    error: T,
+    method: Method<'_>,
+    samples: &[u64],
+) -> Parameters {
+    let tiles = field.tiles().len() as u64;
+    let before = resolved(&all_fitted(1.25, 0), error);
     let cost_of = |candidate: &Parameters| {
         let resolved = resolved(candidate, error);
-        cost(field, values, &resolved, method, &samples)
+        cost(field, values, &resolved, method, samples)
     };
     let mut shifts = 0;
-    let costs = cost_of(&with(1.25, 0));
+    let costs = cost_of(&all_fitted(1.25, 0));
     for (level, cost) in costs.into_iter().enumerate().take(2) {
         if cost >= 8_388_608 * samples.len() as u64 / tiles {
-            shifts |= shift_bits(
-                level,
-                sizes(field, values, &before, method, &samples)[level],
-            );
+            let sizes = sizes(field, values, &before, method, samples);
+            shifts |= shift_bits(level, sizes[level]);
         }
     }
-    let candidates = [1.0, 1.25, 1.5].map(|alpha| with(alpha, shifts));
+    let candidates = [1.0, 1.25, 1.5].map(|alpha| all_fitted(alpha, shifts));
     let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
     let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
-    (candidates[chosen(&costs, 1, least)], found)
+    candidates[chosen(&costs, 1, 4096 * samples.len() as u64)]
 }
 
 /// The coefficients of slices that fit the sample tiles of a field, which are predicted with those found before.
@@ -356,10 +372,10 @@ fn sizes<T: Element>(
                 let is_own = (0..3).all(|axis| at[axis] < extents[axis]);
                 if let Some(code) = code.filter(|_| is_own && level < 2) {
                     let odd = axes.clone().filter(|axis| at[*axis] >> level & 1 == 1);
-                    let oddness = match (method, at[0]) {
-                        (Method::Slices(_), 0) => 3,
-                        (Method::Slices(_), _) => odd.filter(|axis| *axis > 0).count(),
-                        (Method::Splines | Method::Stencils(_), _) => odd.count(),
+                    let oddness = match (method.has_slices(), at[0]) {
+                        (true, 0) => 3,
+                        (true, _) => odd.filter(|axis| *axis > 0).count(),
+                        (false, _) => odd.count(),
                     };
                     let (codes, sum) = &mut sizes[level][oddness - 1];
                     let bits = (0..16).filter(|bit| code.unsigned_abs() >> bit != 0);
@@ -421,9 +437,9 @@ struct Sample<T> {
 
 impl<T: Element> Sample<T> {
     fn by(method: Method<'_>, field: &Field, origin: [u64; 3], values: &[T]) -> Self {
-        match method {
-            Method::Splines | Method::Stencils(_) => Self::new(field, origin, values),
-            Method::Slices(_) => Self::of_slices(field, origin, values),
+        match method.has_slices() {
+            true => Self::of_slices(field, origin, values),
+            false => Self::new(field, origin, values),
         }
     }
 

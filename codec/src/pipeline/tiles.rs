@@ -4,7 +4,6 @@ use crate::pipeline::{Codec, CodecId, Preset, Registration};
 use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::tune::Tuning;
-use crate::predict::{slices, stencil};
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
@@ -19,6 +18,9 @@ pub enum TilePredictor {
     Stencil,
     /// Stencils in the slices of cubes, with terms of the slices before.
     Slices,
+    /// Splines, times a factor that is fitted to the field.
+    #[cfg(feature = "toy")]
+    ToyFitted,
 }
 
 /// A predictor of tiles and a coder. Not every pair is a codec: those of the list are.
@@ -33,7 +35,7 @@ pub struct TileCodec {
 
 impl TilePredictor {
     /// All predictors, in the order of the names of their codecs.
-    pub const ALL: [Self; 6 + cfg!(feature = "toy") as usize] = [
+    pub const ALL: [Self; 6 + 2 * cfg!(feature = "toy") as usize] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
@@ -42,6 +44,8 @@ impl TilePredictor {
         Self::Slices,
         #[cfg(feature = "toy")]
         Self::Interp(Geometry::ToyGeometry),
+        #[cfg(feature = "toy")]
+        Self::ToyFitted,
     ];
 
     /// Its number in the stream (FORMAT.md, section 1), which never changes. The numbers of predictors of tiles are 16
@@ -56,6 +60,8 @@ impl TilePredictor {
             Self::Slices => 21,
             #[cfg(feature = "toy")]
             Self::Interp(Geometry::ToyGeometry) => 22,
+            #[cfg(feature = "toy")]
+            Self::ToyFitted => 23,
         }
     }
 
@@ -64,8 +70,7 @@ impl TilePredictor {
         match self {
             Self::Lorenzo => None,
             Self::Interp(geometry) => Some(geometry),
-            Self::Stencil => Some(stencil::coefficients::GEOMETRY),
-            Self::Slices => Some(slices::GEOMETRY),
+            fitted => Some(fitted.fitted().geometry()),
         }
     }
 
@@ -74,8 +79,7 @@ impl TilePredictor {
         match self {
             Self::Lorenzo => None,
             Self::Interp(geometry) => Some(Tuning::of_stream(geometry)),
-            Self::Stencil => Some(Tuning::of_stencils()),
-            Self::Slices => Some(Tuning::of_slices()),
+            fitted => Some(Tuning::of_fitted(fitted.fitted())),
         }
     }
 
@@ -85,6 +89,8 @@ impl TilePredictor {
             Self::Lorenzo | Self::Interp(_) => FittedKind::None,
             Self::Stencil => FittedKind::Stencils,
             Self::Slices => FittedKind::Slices,
+            #[cfg(feature = "toy")]
+            Self::ToyFitted => FittedKind::ToyFitted,
         }
     }
 
@@ -93,6 +99,8 @@ impl TilePredictor {
         match self {
             Self::Lorenzo | Self::Interp(_) | Self::Stencil => true,
             Self::Slices => matches!(shape, Shape::Cube),
+            #[cfg(feature = "toy")]
+            Self::ToyFitted => true,
         }
     }
 }
@@ -108,13 +116,12 @@ impl TileCodec {
 
     /// The positions that are coded, and their zones.
     pub const fn order(self, shape: Shape) -> TileOrder {
-        match self.predictor {
-            TilePredictor::Lorenzo => TileOrder::flat(shape),
-            TilePredictor::Interp(geometry) => TileOrder::levels(shape, geometry.spacing(shape)),
-            TilePredictor::Stencil => {
-                TileOrder::levels(shape, stencil::coefficients::GEOMETRY.spacing(shape))
+        match (self.predictor.geometry(), self.predictor) {
+            (None, _) => TileOrder::flat(shape),
+            (Some(geometry), TilePredictor::Slices) => {
+                TileOrder::slices(geometry.spacing(Shape::Cube))
             }
-            TilePredictor::Slices => TileOrder::slices(slices::GEOMETRY.spacing(Shape::Cube)),
+            (Some(geometry), _) => TileOrder::levels(shape, geometry.spacing(shape)),
         }
     }
 
@@ -222,6 +229,8 @@ const STENCIL: TilePredictor = TilePredictor::Stencil;
 const SLICES: TilePredictor = TilePredictor::Slices;
 #[cfg(feature = "toy")]
 const TOY: TilePredictor = TilePredictor::Interp(Geometry::ToyGeometry);
+#[cfg(feature = "toy")]
+const SCALED: TilePredictor = TilePredictor::ToyFitted;
 
 impl TilePredictor {
     const fn words(self) -> &'static str {
@@ -234,6 +243,8 @@ impl TilePredictor {
             Self::Interp(Geometry::ToyGeometry) => "splines in windows of 8 x 16 x 16",
             Self::Stencil => "stencils that are fitted to the field",
             Self::Slices => "fitted stencils in slices, with terms of the slices before",
+            #[cfg(feature = "toy")]
+            Self::ToyFitted => "splines, times a fitted factor",
         }
     }
 }
@@ -317,4 +328,6 @@ with_toys! { tile_codecs! {
         "none", "none: it shows how to add a coder";
     TOY_GEOMETRY = "toy-geometry", TOY, Rans,
         "none", "none: it shows how to add a geometry";
+    TOY_FITTED = "toy-fitted", SCALED, Rans,
+        "none", "none: it shows how to add a fitted predictor";
 }

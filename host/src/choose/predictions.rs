@@ -22,7 +22,6 @@ use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::mapping::mask::{Classes, HEADS_BYTES, MaskLayout};
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
@@ -280,7 +279,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             Entry::Vacant(place) => place.insert(TileSample::new(&mut sampler, tiles)?),
         };
         let codec = layout.codec.tiles();
-        let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted() != FittedKind::None);
+        let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted().is_some());
         match is_tuned && is_fitted {
             true => sample.tune(&mut sampler),
             false => Ok(()),

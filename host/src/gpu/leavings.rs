@@ -295,9 +295,10 @@ impl<T: Element> Prediction<'_, T> {
     pub(super) fn steps(&self) -> u32 {
         match (self.way, self.layout.codec.predictor.fitted()) {
             (PredictBy::Lorenzo | PredictBy::Given(_), _) => 3,
-            (PredictBy::Tuned(_), FittedKind::None) => 8,
-            (PredictBy::Tuned(_), FittedKind::Stencils) => 10,
-            (PredictBy::Tuned(_), FittedKind::Slices) => 14,
+            (PredictBy::Tuned(_), fitted) => {
+                // Each round of a fit has two kernels; the first coefficients take as long as one.
+                8 + 2 * (fitted.rounds() + u32::from(fitted.has_first()))
+            }
         }
     }
 

@@ -25,7 +25,7 @@ use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::shape::{Cube, Shape};
+use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
@@ -51,12 +51,12 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOG
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
-use ferrosz_gpu_kernels::predict::interp::method::{Slices, Stencils};
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::{HOLES, LorenzoParams, QUANTIZER_IN_CELLS};
+use ferrosz_gpu_kernels::with_method;
 use ferrosz_simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
@@ -309,15 +309,7 @@ pub(crate) fn enqueue_predict<T: Element, E: Executor>(
     blocks: u32,
     params: &InterpParams,
 ) -> Result<(), Error> {
-    match fitted {
-        FittedKind::None => {
-            with_shape!(shape, S => executor.launch::<Predict<T, S>>(blocks, params))
-        }
-        FittedKind::Stencils => {
-            with_shape!(shape, S => executor.launch::<Predict<T, S, Stencils>>(blocks, params))
-        }
-        FittedKind::Slices => executor.launch::<Predict<T, Cube, Slices>>(blocks, params),
-    }
+    with_method!(fitted, shape, M, S => executor.launch::<Predict<T, S, M>>(blocks, params))
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
@@ -579,16 +571,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
         let blocks = self.blocks(self.slab.own().tiles())?;
         let shape = layout.shape();
-        match layout.codec.predictor.fitted() {
-            FittedKind::None => {
-                with_shape!(shape, S => self.executor.launch::<Reconstruct<T, S>>(blocks, &fine))
-            }
-            FittedKind::Stencils => {
-                with_shape!(shape, S => self.executor.launch::<Reconstruct<T, S, Stencils>>(blocks, &fine))
-            }
-            FittedKind::Slices => self
-                .executor
-                .launch::<Reconstruct<T, Cube, Slices>>(blocks, &fine),
-        }
+        let fitted = layout.codec.predictor.fitted();
+        with_method!(fitted, shape, M, S => {
+            self.executor.launch::<Reconstruct<T, S, M>>(blocks, &fine)
+        })
     }
 }

@@ -19,11 +19,10 @@ use crate::peers::{Group, agree, tell};
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted};
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;
-use ferrosz_codec::predict::{slices, stencil};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{self, Part, RUN_TILES, TileBox, TileGrid};
 use std::collections::BTreeMap;
@@ -492,29 +491,18 @@ fn tuned<T: Element>(
         .ok_or_else(bad_message)?;
     // 2. The coefficients, as many as these parameters have.
     let flag_bits = resolved.parameters.flag_bits();
-    let of_levels = stencil::coefficients::fitted(shape, flag_bits);
-    let own: Vec<u64> = match &coefficients {
-        None => Vec::new(),
-        Some(Fitted::Stencils(all)) => all.words(shape, of_levels).map(u64::from).collect(),
-        Some(Fitted::Slices(all)) => all.words().iter().map(|word| u64::from(*word)).collect(),
-    };
+    let mut own = Vec::new();
+    if let Some(coefficients) = &coefficients {
+        coefficients.each_word(shape, flag_bits, |word| own.push(u64::from(word)));
+    }
     let mut words = vec![0; layout.coefficients(flag_bits)];
     for (word, own) in words.iter_mut().zip(own) {
         *word = own;
     }
     group.sum(&mut words)?;
     let word = |at: usize| words.get(at).map_or(0, |word| *word as u32);
-    let coefficients = match fitted {
-        FittedKind::None => None,
-        FittedKind::Stencils => Some(Fitted::Stencils(
-            stencil::coefficients::Coefficients::from_words(shape, of_levels, word)
-                .ok_or_else(bad_message)?,
-        )),
-        FittedKind::Slices => Some(Fitted::Slices(
-            slices::coefficients::Coefficients::from_words(word),
-        )),
-    };
-    Ok((resolved, coefficients))
+    let coefficients = fitted.read(shape, flag_bits, word);
+    Ok((resolved, coefficients.map_err(|_| bad_message())?))
 }
 
 /// Decoded values of the coarse field, by its tiles: of each tile the box that this member needs.

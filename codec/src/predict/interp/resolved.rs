@@ -162,7 +162,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
     pub fn are_sound<T: Element>(&self, shape: Shape, fitted: FittedKind) -> bool {
         let shifts = self.shifts();
         let has_shifts = shifts != Shifts::NONE;
-        let may_have_shifts = !matches!(fitted, FittedKind::None);
+        let may_have_shifts = fitted.is_some();
         // Finite, not negative, and 0 in bits that the type does not have.
         let is_sound = |bits: u64| bits < T::from_f64(f64::INFINITY).to_bits64();
         let mut sound = self.geometry().is_some()

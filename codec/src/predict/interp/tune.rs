@@ -19,8 +19,6 @@ use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Tightening;
 use crate::predict::interp::tune::sample::Samples;
-use crate::predict::slices;
-use crate::predict::stencil::coefficients::GEOMETRY;
 
 /// The parameters that are tuned, and their choices.
 #[repr(C)]
@@ -30,6 +28,8 @@ pub struct Tuning {
     pub geometry: Geometry,
     /// The choice of the levels' flags.
     pub flags: FlagChoice,
+    /// The coefficients that are fitted.
+    pub fitted: FittedKind,
     /// The choice of the levels' bounds.
     pub tightening: TighteningChoice,
 }
@@ -48,8 +48,8 @@ pub enum FlagChoice {
     PerLevel,
     /// For each level the order, all axes or stencils.
     Stencils,
-    /// None: all levels are predicted by slices.
-    Slices,
+    /// None: all levels are fitted.
+    AllFitted,
 }
 
 /// The choice of the levels' bounds.
@@ -101,6 +101,7 @@ impl Tuning {
         Self {
             geometry: Geometry::Wide,
             flags: FlagChoice::PerLevel,
+            fitted: FittedKind::None,
             tightening: match preference {
                 Preference::Ratio => TighteningChoice::Cheapest(3),
                 Preference::Quality => TighteningChoice::OfBound,
@@ -114,39 +115,19 @@ impl Tuning {
         Self { geometry, ..ratio }
     }
 
-    /// The tuning of streams whose levels may be predicted by stencils.
-    pub const fn of_stencils() -> Self {
+    /// The tuning of streams that have these coefficients.
+    pub const fn of_fitted(fitted: FittedKind) -> Self {
         Self {
-            flags: FlagChoice::Stencils,
-            ..Self::of_stream(GEOMETRY)
-        }
-    }
-
-    /// The tuning of streams whose slices are predicted one by one.
-    pub const fn of_slices() -> Self {
-        Self {
-            flags: FlagChoice::Slices,
-            ..Self::of_stream(slices::GEOMETRY)
-        }
-    }
-
-    /// The coefficients that are fitted.
-    #[inline(always)]
-    pub const fn fitted(&self) -> FittedKind {
-        match self.flags {
-            FlagChoice::Default
-            | FlagChoice::Order
-            | FlagChoice::OrderAndSpline
-            | FlagChoice::PerLevel => FittedKind::None,
-            FlagChoice::Stencils => FittedKind::Stencils,
-            FlagChoice::Slices => FittedKind::Slices,
+            flags: fitted.flags(),
+            fitted,
+            ..Self::of_stream(fitted.geometry())
         }
     }
 
     /// Whether coefficients are fitted.
     #[inline(always)]
     pub const fn is_fitted(&self) -> bool {
-        !matches!(self.fitted(), FittedKind::None)
+        self.fitted.is_some()
     }
 
     /// The sample tiles of a field of this many tiles.
@@ -178,6 +159,7 @@ impl Tuning {
         Some(Self {
             geometry,
             flags,
+            fitted: FittedKind::None,
             tightening,
         })
     }

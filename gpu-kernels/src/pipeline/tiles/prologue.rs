@@ -6,10 +6,8 @@ pub mod gather;
 pub mod read;
 pub mod write;
 
-use ferrosz_codec::container::tiles::words_of_coefficients;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
-use ferrosz_codec::predict::stencil::coefficients;
 use ferrosz_codec::shape::Shape;
 use ferrosz_simt::View;
 
@@ -56,9 +54,10 @@ impl Contents {
     /// parameters.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn flag_bits(&self, word: impl Fn(usize) -> u32) -> u32 {
-        match self.fitted {
-            FittedKind::Stencils => Words(word).flag_bits(),
-            FittedKind::None | FittedKind::Slices => 0,
+        if self.fitted.depends_on_flags() {
+            Words(word).flag_bits()
+        } else {
+            0
         }
     }
 
@@ -72,33 +71,24 @@ impl Contents {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn coefficient(&self, frequencies: u64, flag_bits: u32, at: u64) -> Option<u64> {
         let from = self.coefficients_at(frequencies);
-        let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
+        let stored = self.fitted.stored(self.shape, flag_bits) as u64;
         if at < from || at >= from + stored {
             return None;
         }
         let number = (at - from) as usize;
-        Some(match self.fitted {
-            FittedKind::Stencils => {
-                let fitted = coefficients::fitted(self.shape, flag_bits);
-                coefficients::number_of_stored(self.shape, fitted, number) as u64
-            }
-            FittedKind::None | FittedKind::Slices => number as u64,
-        })
+        Some(self.fitted.number_of_stored(self.shape, flag_bits, number) as u64)
     }
 
     /// Whether a coefficient may have this word.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn may_be_coefficient(&self, word: u32) -> bool {
-        match self.fitted {
-            FittedKind::Stencils => f32::from_bits(word).is_finite(),
-            FittedKind::None | FittedKind::Slices => true,
-        }
+        self.fitted.may_have(word)
     }
 
     /// All words of a prologue with so many of frequencies and these flags of all levels, padding included.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn words(&self, frequencies: u64, flag_bits: u32) -> u64 {
-        let stored = words_of_coefficients(self.fitted, self.shape, flag_bits) as u64;
+        let stored = self.fitted.stored(self.shape, flag_bits) as u64;
         (self.coefficients_at(frequencies) + stored).next_multiple_of(4)
     }
 }

@@ -1,7 +1,18 @@
 //! The methods of prediction, each with kernels of its own.
 
+#[cfg(feature = "toy")]
+pub mod toy_fitted;
+
+use crate::predict::interp::residuals::{Residuals, TileSetup};
+use crate::predict::interp::{slices, stages};
+use ferrosz_codec::Element;
 use ferrosz_codec::predict::fitted::FittedKind;
+use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::TileBox;
+use ferrosz_simt::Thread;
+
+#[cfg(feature = "toy")]
+pub use toy_fitted::ToyFitted;
 
 /// The coefficients that predictions have, and so the kinds of predictions.
 pub trait Method: Copy + Send + Sync + 'static {
@@ -10,7 +21,7 @@ pub trait Method: Copy + Send + Sync + 'static {
     /// The kind of coefficients.
     const KIND: FittedKind;
     /// Whether there are any.
-    const IS_FITTED: bool = !matches!(Self::KIND, FittedKind::None);
+    const IS_FITTED: bool = Self::KIND.is_some();
     /// Blocks of the prediction and the reconstruction of `f32` on a multiprocessor, as the registers allow.
     const BLOCKS: u32;
     /// Whether slices are predicted one by one.
@@ -24,6 +35,16 @@ pub trait Method: Copy + Send + Sync + 'static {
         } else {
             tile
         }
+    }
+
+    /// Predicts and codes all positions of a tile and its far faces but the anchors: see [`stages::run`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
+        t: T,
+        setup: &TileSetup,
+        residuals: &R,
+    ) {
+        stages::run::<T, E, S, R>(t, setup, residuals);
     }
 }
 
@@ -55,4 +76,45 @@ impl Method for Slices {
     const NAME: &'static str = "ferrosz_slices";
     const KIND: FittedKind = FittedKind::Slices;
     const BLOCKS: u32 = 2;
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
+        t: T,
+        setup: &TileSetup,
+        residuals: &R,
+    ) {
+        slices::run::<T, E, S, R>(t, setup, residuals);
+    }
+}
+
+// Each row is a kind of coefficients of fields of all shapes, and its method. `$d` is a dollar sign, for the macro that this
+// macro defines.
+macro_rules! methods {
+    ($d:tt $($kind:ident: $M:ident;)+) => {
+        /// An expression in which `M` is the method and `S` the shape of fields of a shape that have coefficients of a kind:
+        /// those of slices are of cubes.
+        #[macro_export]
+        macro_rules! with_method {
+            ($d kind:expr, $d shape:expr, $d M:ident, $d S:ident => $d body:expr) => {
+                match $d kind {
+                    $(ferrosz_codec::predict::fitted::FittedKind::$kind => {
+                        type $d M = $crate::predict::interp::method::$M;
+                        ferrosz_codec::with_shape!($d shape, $d S => $d body)
+                    })+
+                    ferrosz_codec::predict::fitted::FittedKind::Slices => {
+                        type $d M = $crate::predict::interp::method::Slices;
+                        type $d S = ferrosz_codec::shape::Cube;
+                        $d body
+                    }
+                }
+            };
+        }
+    };
+}
+
+ferrosz_codec::with_toys! { methods! { $
+    None: Splines;
+    Stencils: Stencils;
+}
+    ToyFitted: ToyFitted;
 }

@@ -46,10 +46,8 @@ impl<'a, E: Element> Positions<'a, E> {
     ) -> Self {
         // With stencils, only positions that are predicted by them: columns of the others would double the kernel's code,
         // and few fields have any. These read the far face along z without asking whether there is one.
-        let is_served = match kind {
-            FittedKind::Stencils => is_fitted && setup.tile.left[0] > COLUMN_WINDOW,
-            FittedKind::None | FittedKind::Slices => true,
-        };
+        let is_served = !matches!(kind, FittedKind::Stencils)
+            || is_fitted && setup.tile.left[0] > COLUMN_WINDOW;
         let in_columns = level == 0 && setup.has_columns::<S>() && is_served;
         Self {
             setup,

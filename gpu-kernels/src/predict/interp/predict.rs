@@ -6,7 +6,6 @@ use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::rows::{InField, Row, WARPS};
-use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -58,7 +57,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
             radius: setup.radius(t),
             method: PhantomData,
         };
-        run::<T, E, S, _>(t, &setup, &encode);
+        M::run::<T, E, S, _>(t, &setup, &encode);
         if !params.known.is_empty() {
             // Computed again: a thread would hold the tile's box in registers all along.
             let number = u64::from(params.first_tile + t.opaque(t.block_index()));

@@ -8,7 +8,6 @@ use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::{InField, Row, WARPS};
-use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::primitives::element::by_width;
 use core::array::from_fn;
@@ -60,7 +59,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
             radius: setup.radius(t),
             shape: PhantomData,
         };
-        run::<T, E, S, _>(t, &setup, &decode);
+        M::run::<T, E, S, _>(t, &setup, &decode);
         // Computed again: a thread would hold the tile's box in registers all along.
         let source = Source::new::<T, S, M>(t, params);
         if params.known.is_empty() {

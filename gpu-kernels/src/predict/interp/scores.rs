@@ -8,7 +8,6 @@ use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::sampled::Sampled;
-use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -104,7 +103,7 @@ impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
             scope,
             shape: PhantomData,
         };
-        run::<T, E, S, _>(t, &setup, &count);
+        M::run::<T, E, S, _>(t, &setup, &count);
         let mut level = t.warp();
         while level < MAX_LEVELS as u32 {
             let mut count = 0;
@@ -218,16 +217,14 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Count<E, S, M> {
                 && let Some(class) = class(slots[i], &all[i])
             {
                 let position = positions[i].position;
-                let (level, oddness) = match M::KIND {
-                    FittedKind::None => (tile::level(S::SHAPE, position), 1),
-                    FittedKind::Stencils => {
-                        let level = tile::level(S::SHAPE, position);
-                        (level, tile::oddness(S::SHAPE, position))
-                    }
-                    FittedKind::Slices => {
-                        let order = TileOrder::slices(1 << ROOT);
-                        (order.level_at(position), order.oddness_at(position))
-                    }
+                let (level, oddness) = if M::IN_SLICES {
+                    let order = TileOrder::slices(1 << ROOT);
+                    (order.level_at(position), order.oddness_at(position))
+                } else if M::IS_FITTED {
+                    let level = tile::level(S::SHAPE, position);
+                    (level, tile::oddness(S::SHAPE, position))
+                } else {
+                    (tile::level(S::SHAPE, position), 1)
                 };
                 let cell = cell(level, oddness);
                 Self::SHARED.0.add(t, count_at(cell, class), 1);

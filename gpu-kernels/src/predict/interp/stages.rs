@@ -2,7 +2,6 @@
 
 use crate::predict::interp::positions::{Positions, Share};
 use crate::predict::interp::residuals::{Residuals, TileSetup};
-use crate::predict::interp::slices;
 use crate::predict::interp::values::Values;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::fitted::FittedKind;
@@ -20,10 +19,6 @@ pub fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
     setup: &TileSetup,
     residuals: &R,
 ) {
-    if matches!(R::KIND, FittedKind::Slices) {
-        slices::run::<T, E, S, R>(t, setup, residuals);
-        return;
-    }
     let store = Values::<E, S>::kept_address(t);
     let mut level = t.opaque(setup.spacing.trailing_zeros());
     while level > 0 {

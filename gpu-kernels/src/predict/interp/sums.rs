@@ -11,7 +11,6 @@ use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::InField;
 use crate::predict::interp::sampled::Sampled;
-use crate::predict::interp::stages::run;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -155,7 +154,7 @@ pub(super) fn predict_sample<T: Thread, E: Element, S: StaticShape, M: Method>(
         scope,
         method: PhantomData::<M>,
     };
-    run::<T, E, S, _>(t, &setup, &known);
+    M::run::<T, E, S, _>(t, &setup, &known);
     setup
 }
 

@@ -9,6 +9,8 @@ mod seen;
 mod slices;
 mod stencils;
 mod store;
+#[cfg(feature = "toy")]
+mod toy_fitted;
 
 pub use products::Sums;
 pub use samples::{classes_of_tile, sums_of_tile};
@@ -17,6 +19,7 @@ pub use store::TileStore;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::quantize::{Limits, Predicted};
 use crate::cpu::predict::interp::rows::{Positions, Visitor, walk};
+use crate::cpu::predict::interp::samples::FitTile;
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::fitted::Fitted;
@@ -77,6 +80,23 @@ impl<T: Element> Model<'_, T> {
             Some(Fitted::Slices(all)) => {
                 slices::walk(version, tile, parameters, all, known, visitor);
             }
+            #[cfg(feature = "toy")]
+            Some(Fitted::ToyFitted(factor)) => {
+                let mut visitor = toy_fitted::Scaled::new(visitor, *factor);
+                walk(version, shape, tile, parameters, None, known, &mut visitor);
+            }
+        }
+    }
+
+    /// Adds the sums of the tile's own positions, which have these known values.
+    #[inline(always)]
+    fn add_sums(&self, fit: &FitTile<'_, T>, known: &mut TileStore<T>, sums: &mut Sums) {
+        let resolved = self.resolved;
+        match self.coefficients {
+            None | Some(Fitted::Stencils(_)) => fit.sum_stencils(resolved, known, sums),
+            Some(Fitted::Slices(_)) => slices::sum(fit, resolved, known, sums),
+            #[cfg(feature = "toy")]
+            Some(Fitted::ToyFitted(_)) => toy_fitted::sum(fit, resolved, sums),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cpu::predict::interp::{Model, Sums, TileStore, classes_of_tile, sums_
 use crate::parallel;
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::fitted::{Fitted, FittedKind};
+use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::parameters::Parameters;
 use ferrosz_codec::predict::interp::resolved::Resolved;
@@ -15,7 +15,6 @@ use ferrosz_codec::predict::interp::tune::radius::radius;
 use ferrosz_codec::predict::interp::tune::sample::{Samples, Scope};
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, Score, cell, cells_of_level};
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
-use ferrosz_codec::predict::{slices, stencil};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{TileBox, TileGrid};
 
@@ -85,26 +84,18 @@ pub fn tune_on<T: Element>(
     let number = search.number_before_fit();
     let before = search.candidate(Round::Flags, number, &search.start(relative));
     let resolved = Resolved::new(before, error);
-    let coefficients = match search.tuning.fitted() {
-        FittedKind::None => None,
-        FittedKind::Stencils => {
-            let sums = sums_of((&resolved).into());
-            let found = stencil::coefficients::Coefficients::of_sums(shape, |sum| sums[sum]);
-            Some(Fitted::Stencils(found))
-        }
-        FittedKind::Slices => {
-            let mut found = slices::coefficients::Coefficients::of_sums(|_| 0);
-            for _ in 0..slices::fit::ROUNDS {
-                let before = Fitted::Slices(found);
-                let sums = sums_of(Model {
-                    resolved: &resolved,
-                    coefficients: Some(&before),
-                });
-                found = slices::coefficients::Coefficients::of_sums(|sum| sums[sum]);
-            }
-            Some(Fitted::Slices(found))
-        }
-    };
+    let fitted = search.tuning.fitted;
+    let mut coefficients = None;
+    if fitted.has_first() {
+        coefficients = fitted.of_sums(shape, |_| 0);
+    }
+    for _ in 0..fitted.rounds() {
+        let sums = sums_of(Model {
+            resolved: &resolved,
+            coefficients: coefficients.as_ref(),
+        });
+        coefficients = fitted.of_sums(shape, |sum| sums[sum]);
+    }
     // The last candidates of a round are often the first of the next, but for their shifts, which no score depends on.
     let mut known: Vec<(Parameters, Score)> = Vec::new();
     let parameters = search.run(relative, |candidate| {

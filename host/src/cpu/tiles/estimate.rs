@@ -268,9 +268,9 @@ impl<T: Element> TileSample<T> {
             return vec![start];
         }
         let tuned = PredictBy::Tuned(self.tuning_of(tuning, &layout.fine));
-        match tuning.fitted() {
-            FittedKind::Stencils => vec![tuned, start],
-            FittedKind::Slices | FittedKind::None => vec![tuned],
+        match tuning.fitted == FittedKind::Stencils {
+            true => vec![tuned, start],
+            false => vec![tuned],
         }
     }
 

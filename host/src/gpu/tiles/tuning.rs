@@ -6,13 +6,12 @@ use crate::gpu::tiles::slab::Others;
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::search::{Round, Search};
-use ferrosz_codec::predict::slices::fit::ROUNDS;
-use ferrosz_codec::shape::Cube;
 use ferrosz_codec::{Bound, Element, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells::Given;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::fit::{Fit, FitParams};
-use ferrosz_gpu_kernels::predict::interp::method::{Slices, Stencils};
+#[cfg(feature = "toy")]
+use ferrosz_gpu_kernels::predict::interp::method::toy_fitted::{ToyFit, ToySums};
 use ferrosz_gpu_kernels::predict::interp::prepare::{
     CLASS_CELLS, PARAMETER_WORDS, Prepare, PrepareParams, candidate_words,
 };
@@ -21,6 +20,7 @@ use ferrosz_gpu_kernels::predict::interp::scores::{SCORE_CELLS, Scores, ScoresPa
 use ferrosz_gpu_kernels::predict::interp::slice_fit::SliceFit;
 use ferrosz_gpu_kernels::predict::interp::slice_sums::SliceSums;
 use ferrosz_gpu_kernels::predict::interp::sums::{Shares, Sums, SumsParams};
+use ferrosz_gpu_kernels::with_method;
 use ferrosz_simt::{Kernel, View};
 
 /// The input and output of tuning.
@@ -82,11 +82,7 @@ pub fn enqueue_tune<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) ->
         parameters: job.parameters,
     };
     executor.launch::<Prepare<T>>(1, &params)?;
-    match job.kind() {
-        FittedKind::None => {}
-        FittedKind::Stencils => fit_stencils::<T, E>(executor, job)?,
-        FittedKind::Slices => fit_slices::<T, E>(executor, job)?,
-    }
+    fit::<T, E>(executor, job)?;
     for round in Round::ALL {
         params.rounds += 1;
         let count = job.search.candidates(round);
@@ -126,48 +122,54 @@ fn score<T: Element, E: Executor>(
             cells: job.cells,
             classes,
         };
-        match job.kind() {
-            FittedKind::None => {
-                with_shape!(job.search.shape, S => executor.launch::<Scores<T, S>>(blocks, &params))
-            }
-            FittedKind::Stencils => with_shape!(job.search.shape, S => {
-                executor.launch::<Scores<T, S, Stencils>>(blocks, &params)
-            }),
-            FittedKind::Slices => executor.launch::<Scores<T, Cube, Slices>>(blocks, &params),
-        }?;
+        with_method!(job.search.tuning.fitted, job.search.shape, M, S => {
+            executor.launch::<Scores<T, S, M>>(blocks, &params)
+        })?;
     }
     Ok(())
 }
 
-/// Fits stencils to the samples, as the first round's candidates are ready.
-fn fit_stencils<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
-    executor.clear(job.sums)?;
-    with_shape!(job.search.shape, S => {
-        job.enqueue_sums::<Sums<T, S>, _>(executor)?;
-        job.others.sum(executor, job.sums)?;
-        executor.launch::<Fit<S>>(Fit::<S>::BLOCKS, &job.fit_params())
-    })
-}
-
-/// As [`fit_stencils`], for slices. At first samples are predicted with the coefficients of splines, which follow from sums of 0.
-fn fit_slices<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
-    let fit = job.fit_params();
-    executor.clear(job.sums)?;
-    executor.launch::<SliceFit>(SliceFit::BLOCKS, &fit)?;
-    for _ in 0..ROUNDS {
+/// Fits coefficients to the samples, as the first round's candidates are ready.
+fn fit<T: Element, E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
+    let fitted = job.search.tuning.fitted;
+    if fitted.has_first() {
         executor.clear(job.sums)?;
-        job.enqueue_sums::<SliceSums<T>, _>(executor)?;
+        solve(executor, job)?;
+    }
+    for _ in 0..fitted.rounds() {
+        executor.clear(job.sums)?;
+        match fitted {
+            FittedKind::None => {}
+            FittedKind::Stencils => with_shape!(job.search.shape, S => {
+                job.enqueue_sums::<Sums<T, S>, _>(executor)?;
+            }),
+            FittedKind::Slices => job.enqueue_sums::<SliceSums<T>, _>(executor)?,
+            #[cfg(feature = "toy")]
+            FittedKind::ToyFitted => with_shape!(job.search.shape, S => {
+                job.enqueue_sums::<ToySums<T, S>, _>(executor)?;
+            }),
+        }
         job.others.sum(executor, job.sums)?;
-        executor.launch::<SliceFit>(SliceFit::BLOCKS, &fit)?;
+        solve(executor, job)?;
     }
     Ok(())
+}
+
+/// Enqueues the kernel that computes coefficients of sums.
+fn solve<E: Executor>(executor: &E, job: &TuneJob<'_>) -> Result<(), Error> {
+    let params = job.fit_params();
+    match job.search.tuning.fitted {
+        FittedKind::None => Ok(()),
+        FittedKind::Stencils => with_shape!(job.search.shape, S => {
+            executor.launch::<Fit<S>>(Fit::<S>::BLOCKS, &params)
+        }),
+        FittedKind::Slices => executor.launch::<SliceFit>(SliceFit::BLOCKS, &params),
+        #[cfg(feature = "toy")]
+        FittedKind::ToyFitted => executor.launch::<ToyFit>(1, &params),
+    }
 }
 
 impl TuneJob<'_> {
-    fn kind(&self) -> FittedKind {
-        self.search.tuning.fitted()
-    }
-
     /// Enqueues a kernel that adds the sums of all samples.
     fn enqueue_sums<K, E>(&self, executor: &E) -> Result<(), Error>
     where

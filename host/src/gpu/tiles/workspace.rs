@@ -3,10 +3,6 @@
 use ferrosz_codec::Dtype;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::predict::fitted::FittedKind;
-use ferrosz_codec::predict::slices;
-use ferrosz_codec::predict::stencil::coefficients::count;
-use ferrosz_codec::predict::stencil::fit::all_sums;
 use ferrosz_codec::tile::{RUN_TILES, TileGrid};
 use ferrosz_gpu_kernels::code::entropy::decode_tables::DECODE_WORDS;
 use ferrosz_gpu_kernels::code::entropy::statistics::COUNTERS;
@@ -111,12 +107,8 @@ impl Workspace {
 
 /// Words of the coefficients that are fitted to a field, and cells of the sums that they follow from.
 pub(crate) fn coefficients_and_sums(layout: &TileLayout) -> [u64; 2] {
-    match layout.codec.predictor.fitted() {
-        FittedKind::None => [0; 2],
-        FittedKind::Stencils => [count(layout.shape()), all_sums(layout.shape())],
-        FittedKind::Slices => [slices::coefficients::WORDS, slices::fit::SUMS],
-    }
-    .map(|count| count as u64)
+    let (fitted, shape) = (layout.codec.predictor.fitted(), layout.shape());
+    [fitted.words(shape), fitted.sums(shape)].map(|count| count as u64)
 }
 
 /// The number of cells of the workspace of a layout, for elements of either type.

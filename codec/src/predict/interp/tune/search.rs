@@ -91,7 +91,7 @@ impl Search {
     #[inline(always)]
     pub const fn number_before_fit(&self) -> u32 {
         match (self.tuning.flags, self.shape) {
-            (FlagChoice::Slices, _) | (_, Shape::Line) => 0,
+            (FlagChoice::AllFitted, _) | (_, Shape::Line) => 0,
             (_, Shape::Plane | Shape::Cube) => 2,
         }
     }
@@ -110,7 +110,7 @@ impl Search {
             (Round::Flags, FlagChoice::OrderAndSpline, _) => SPLINES * orders,
             (Round::Flags, FlagChoice::PerLevel, _) => SPLINES * ways,
             (Round::Flags, FlagChoice::Stencils, _) => ways + 1,
-            (Round::Flags, FlagChoice::Slices, _) => 1,
+            (Round::Flags, FlagChoice::AllFitted, _) => 1,
             (Round::Tightening, _, TighteningChoice::Cheapest(count)) => {
                 if count < MAX_CANDIDATES {
                     count
@@ -177,7 +177,7 @@ impl Search {
                     LevelFlags::FITTED
                 }
             }
-            FlagChoice::Slices => LevelFlags::FITTED,
+            FlagChoice::AllFitted => LevelFlags::FITTED,
             FlagChoice::Stencils => LevelFlags {
                 is_multi: number >= 2,
                 is_reverse: number == 1 || number == 3,
@@ -212,7 +212,7 @@ impl Search {
             (round, self.tuning.flags),
             (
                 Round::Flags,
-                FlagChoice::PerLevel | FlagChoice::Stencils | FlagChoice::Slices
+                FlagChoice::PerLevel | FlagChoice::Stencils | FlagChoice::AllFitted
             )
         )
     }

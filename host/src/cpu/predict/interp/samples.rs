@@ -5,12 +5,11 @@ use crate::cpu::predict::interp::piece::PIECE;
 use crate::cpu::predict::interp::products::Sums;
 use crate::cpu::predict::interp::quantize::{self, Limits, Predicted};
 use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
-use crate::cpu::predict::interp::slices;
 use crate::cpu::predict::interp::{Model, Quantize, ReadRow, TileStore};
 use crate::cpu::version::{Version, Work};
 use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::interp::resolved::LEVELS;
+use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, cell};
@@ -118,8 +117,7 @@ impl<T: Element> Work for SumTile<'_, T> {
     fn run<L: Lanes>(self, _: L) -> Self::Output {
         let (shape, store, scope) = (self.shape, self.store, self.scope);
         let resolved = self.model.resolved;
-        let parameters = &resolved.parameters;
-        let levels = parameters.geometry.levels(shape);
+        let levels = resolved.parameters.geometry.levels(shape);
         let tile = self.model.tile(self.tile);
         store.set_values(&tile, self.read);
         store.coarsen_values(levels);
@@ -137,33 +135,47 @@ impl<T: Element> Work for SumTile<'_, T> {
         };
         (self.model).walk(self.version, shape, &tile, store, &mut quantize);
         let mut sums = Box::new([0; _]);
-        if self.model.has_slices() {
-            slices::sum(
-                self.version,
-                &tile,
-                resolved,
-                scope,
-                &values,
-                store,
-                &mut sums,
-            );
-            return sums;
-        }
-        for level in 0..levels {
+        let fit = FitTile {
+            version: self.version,
+            shape,
+            scope,
+            tile: &tile,
+            values: &values,
+        };
+        self.model.add_sums(&fit, store, &mut sums);
+        sums
+    }
+}
+
+/// A tile whose values coefficients are fitted to.
+pub(super) struct FitTile<'a, T> {
+    pub(super) version: Version,
+    pub(super) shape: Shape,
+    /// The positions that count.
+    pub(super) scope: Scope,
+    pub(super) tile: &'a TileBox,
+    /// The values of the field.
+    pub(super) values: &'a TileStore<T>,
+}
+
+impl<T: Element> FitTile<'_, T> {
+    /// Adds the sums of stencils. `known` has the decoded values.
+    #[inline(always)]
+    pub(super) fn sum_stencils(
+        &self,
+        resolved: &Resolved<T>,
+        known: &TileStore<T>,
+        sums: &mut Sums,
+    ) {
+        let (version, shape, parameters) = (self.version, self.shape, &resolved.parameters);
+        for level in 0..parameters.geometry.levels(shape) {
+            let (tile, layout, scope) = (self.tile, known.level(level), self.scope);
             let rows = Rows::new(
-                self.version,
-                shape,
-                shape,
-                &tile,
-                parameters,
-                store.level(level),
-                level,
-                scope,
+                version, shape, shape, tile, parameters, layout, level, scope,
             );
             let inverse = resolved.quantizers[level as usize].inverse;
-            rows.sum(&values, store, inverse, &mut sums);
+            rows.sum(self.values, known, inverse, sums);
         }
-        sums
     }
 }
 

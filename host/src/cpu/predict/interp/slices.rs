@@ -4,6 +4,7 @@ use crate::cpu::lanes::Lanes;
 use crate::cpu::predict::interp::piece::{PIECE, Piece};
 use crate::cpu::predict::interp::products::{self, Integers, Sums, add_products};
 use crate::cpu::predict::interp::rows::{Positions, Rows, Visitor};
+use crate::cpu::predict::interp::samples::FitTile;
 use crate::cpu::predict::interp::seen::Seen;
 use crate::cpu::predict::interp::store::{TileStore, VECTOR, copy};
 use crate::cpu::version::{Version, Work};
@@ -66,17 +67,21 @@ pub(super) fn walk<T: Element>(
     }
 }
 
-/// Adds the sums of all own positions in `scope`. `known` has the decoded values, `values` those of the field.
+/// Adds the sums of all own positions that count. `known` has the decoded values.
 #[inline(always)]
 pub(super) fn sum<T: Element>(
-    version: Version,
-    tile: &TileBox,
+    fit: &FitTile<'_, T>,
     resolved: &Resolved<T>,
-    scope: Scope,
-    values: &TileStore<T>,
     known: &mut TileStore<T>,
     sums: &mut Sums,
 ) {
+    let FitTile {
+        version,
+        scope,
+        tile,
+        values,
+        ..
+    } = *fit;
     let mut integers = products::NONE;
     for level in 0..ROOT {
         let inverse = resolved.quantizers[level as usize].inverse;

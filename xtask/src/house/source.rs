@@ -63,10 +63,11 @@ impl Crate {
     }
 }
 
-/// Whether a file has code that is not of tests.
+/// Whether a file has code that is not of tests. Toys are: only their test compiles them.
 fn is_source(path: &str) -> bool {
     let is_in_src = path.starts_with("src/") || path.contains("/src/");
-    let is_of_tests = path.contains("/tests/") || path.ends_with("/tests.rs");
+    let is_of_tests =
+        path.contains("/tests/") || path.contains("/toy_") || path.ends_with("/tests.rs");
     is_in_src && path.ends_with(".rs") && !is_of_tests
 }
 

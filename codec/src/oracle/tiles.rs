@@ -43,19 +43,19 @@ struct Coarse {
     field: Field,
 }
 
-/// The coefficients of a field.
-enum Fitted {
-    None,
+/// The method of a field, with its coefficients.
+enum FieldMethod {
+    Splines,
     Stencils(Stencils),
     Slices(Slices),
     #[cfg(feature = "toy")]
     ToyFitted(f32),
 }
 
-impl Fitted {
+impl FieldMethod {
     fn method(&self) -> Method<'_> {
         match self {
-            Self::None => Method::Splines,
+            Self::Splines => Method::Splines,
             Self::Stencils(stencils) => Method::Stencils(stencils),
             Self::Slices(slices) => Method::Slices(slices),
             #[cfg(feature = "toy")]
@@ -123,26 +123,7 @@ impl Tiles {
                 values,
             )),
             Some(coarse) => {
-                let error = quantizer.error();
-                let (decided, fitted) = match self.codec.predictor {
-                    TilePredictor::Stencil => {
-                        let (decided, stencils) = tuning::tune_stencils(&self.fine, values, error);
-                        (decided, Fitted::Stencils(stencils))
-                    }
-                    TilePredictor::Slices => {
-                        let (decided, slices) = tuning::tune_slices(&self.fine, values, error);
-                        (decided, Fitted::Slices(slices))
-                    }
-                    #[cfg(feature = "toy")]
-                    TilePredictor::ToyFitted => {
-                        let (decided, factor) = tuning::toy_fitted::tune(&self.fine, values, error);
-                        (decided, Fitted::ToyFitted(factor))
-                    }
-                    TilePredictor::Lorenzo | TilePredictor::Interp(_) => {
-                        let decided = tuning::tune(&self.fine, coarse.geometry, values, error);
-                        (decided, Fitted::None)
-                    }
-                };
+                let (decided, fitted) = self.tuned(coarse.geometry, values, quantizer.error());
                 coefficients = self.coefficient_bytes(&decided, &fitted);
                 let resolved = Resolved {
                     radius,
@@ -201,20 +182,50 @@ impl Tiles {
         all
     }
 
+    /// The parameters and the coefficients of a field.
+    fn tuned<T: Element>(
+        &self,
+        geometry: Geometry,
+        values: &[T],
+        error: T,
+    ) -> (Parameters, FieldMethod) {
+        match self.codec.predictor {
+            TilePredictor::Stencil => {
+                let (decided, stencils) = tuning::tune_stencils(&self.fine, values, error);
+                (decided, FieldMethod::Stencils(stencils))
+            }
+            TilePredictor::Slices => {
+                let (decided, slices) = tuning::tune_slices(&self.fine, values, error);
+                (decided, FieldMethod::Slices(slices))
+            }
+            #[cfg(feature = "toy")]
+            TilePredictor::ToyFitted => {
+                let (decided, factor) = tuning::toy_fitted::tune(&self.fine, values, error);
+                (decided, FieldMethod::ToyFitted(factor))
+            }
+            TilePredictor::Lorenzo | TilePredictor::Interp(_) => {
+                let decided = tuning::tune(&self.fine, geometry, values, error);
+                (decided, FieldMethod::Splines)
+            }
+        }
+    }
+
     /// The coefficients of fitted levels, or of slices, in the prologue.
-    fn coefficient_bytes(&self, parameters: &Parameters, fitted: &Fitted) -> Vec<u8> {
+    fn coefficient_bytes(&self, parameters: &Parameters, fitted: &FieldMethod) -> Vec<u8> {
         match fitted {
-            Fitted::None => Vec::new(),
-            Fitted::Stencils(Stencils(all)) => {
+            FieldMethod::Splines => Vec::new(),
+            FieldMethod::Stencils(Stencils(all)) => {
                 let levels = all.chunks(per_level(self.fine.shape));
                 let levels = levels.zip(&parameters.levels);
                 let fitted = levels.filter(|(_, flags)| flags.is_multi && flags.is_reverse);
                 let all = fitted.flat_map(|(of_level, _)| of_level);
                 all.flat_map(|value| element_bytes(*value)).collect()
             }
-            Fitted::Slices(Slices(all)) => all.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
+            FieldMethod::Slices(Slices(all)) => {
+                all.iter().flat_map(|bits| bits.to_le_bytes()).collect()
+            }
             #[cfg(feature = "toy")]
-            Fitted::ToyFitted(factor) => factor.to_le_bytes().to_vec(),
+            FieldMethod::ToyFitted(factor) => factor.to_le_bytes().to_vec(),
         }
     }
 
@@ -316,7 +327,15 @@ impl Tiles {
         &self,
         error: T,
         bytes: &[u8],
-    ) -> Result<(Option<Resolved<T>>, Option<Contexts<u16>>, Vec<T>, Fitted), ChunkFault> {
+    ) -> Result<
+        (
+            Option<Resolved<T>>,
+            Option<Contexts<u16>>,
+            Vec<T>,
+            FieldMethod,
+        ),
+        ChunkFault,
+    > {
         let mut reader = Reader(bytes);
         let mut resolved = None;
         let mut anchors = 0;
@@ -355,19 +374,19 @@ impl Tiles {
         }
         let fitted = match (&resolved, self.codec.predictor) {
             (Some(resolved), TilePredictor::Stencil) => {
-                Fitted::Stencils(self.read_stencils(&resolved.parameters, &mut reader)?)
+                FieldMethod::Stencils(self.read_stencils(&resolved.parameters, &mut reader)?)
             }
             (Some(_), TilePredictor::Slices) => {
                 let numbers = (0..Slices::count()).map(|_| Ok(reader.number(2)? as u16 as i16));
-                Fitted::Slices(Slices(numbers.collect::<Result<_, ChunkFault>>()?))
+                FieldMethod::Slices(Slices(numbers.collect::<Result<_, ChunkFault>>()?))
             }
             #[cfg(feature = "toy")]
             (Some(_), TilePredictor::ToyFitted) => {
                 let factor = f32::from_bits(reader.number(4)? as u32);
                 let factor = Some(factor).filter(|factor| factor.is_finite());
-                Fitted::ToyFitted(factor.ok_or(ChunkFault::Prologue)?)
+                FieldMethod::ToyFitted(factor.ok_or(ChunkFault::Prologue)?)
             }
-            _ => Fitted::None,
+            _ => FieldMethod::Splines,
         };
         let read = bytes.len() - reader.0.len();
         if read.next_multiple_of(16) != bytes.len() {

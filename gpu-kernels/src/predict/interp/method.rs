@@ -3,16 +3,8 @@
 #[cfg(feature = "toy")]
 pub mod toy_fitted;
 
-use crate::predict::interp::residuals::{Residuals, TileSetup};
-use crate::predict::interp::{slices, stages};
-use ferrosz_codec::Element;
 use ferrosz_codec::predict::fitted::FittedKind;
-use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::TileBox;
-use ferrosz_simt::Thread;
-
-#[cfg(feature = "toy")]
-pub use toy_fitted::ToyFitted;
 
 /// The coefficients that predictions have, and so the kinds of predictions.
 pub trait Method: Copy + Send + Sync + 'static {
@@ -35,16 +27,6 @@ pub trait Method: Copy + Send + Sync + 'static {
         } else {
             tile
         }
-    }
-
-    /// Predicts and codes all positions of a tile and its far faces but the anchors: see [`stages::run`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
-        t: T,
-        setup: &TileSetup,
-        residuals: &R,
-    ) {
-        stages::run::<T, E, S, R>(t, setup, residuals);
     }
 }
 
@@ -76,21 +58,12 @@ impl Method for Slices {
     const NAME: &'static str = "ferrosz_slices";
     const KIND: FittedKind = FittedKind::Slices;
     const BLOCKS: u32 = 2;
-
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
-        t: T,
-        setup: &TileSetup,
-        residuals: &R,
-    ) {
-        slices::run::<T, E, S, R>(t, setup, residuals);
-    }
 }
 
 // Each row is a kind of coefficients of fields of all shapes, and its method. `$d` is a dollar sign, for the macro that this
 // macro defines.
 macro_rules! methods {
-    ($d:tt $($kind:ident: $M:ident;)+) => {
+    ($d:tt $($kind:ident: $($M:ident)::+;)+) => {
         /// An expression in which `M` is the method and `S` the shape of fields of a shape that have coefficients of a kind:
         /// those of slices are of cubes.
         #[macro_export]
@@ -98,7 +71,7 @@ macro_rules! methods {
             ($d kind:expr, $d shape:expr, $d M:ident, $d S:ident => $d body:expr) => {
                 match $d kind {
                     $(ferrosz_codec::predict::fitted::FittedKind::$kind => {
-                        type $d M = $crate::predict::interp::method::$M;
+                        type $d M = $crate::predict::interp::method::$($M)::+;
                         ferrosz_codec::with_shape!($d shape, $d S => $d body)
                     })+
                     ferrosz_codec::predict::fitted::FittedKind::Slices => {
@@ -116,5 +89,5 @@ ferrosz_codec::with_toys! { methods! { $
     None: Splines;
     Stencils: Stencils;
 }
-    ToyFitted: ToyFitted;
+    ToyFitted: toy_fitted::ToyFitted;
 }

@@ -6,6 +6,7 @@ use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::rows::{InField, Row, WARPS};
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -20,7 +21,7 @@ use ferrosz_simt::{Kernel, Name, Package, Thread, View, WARP};
 /// Predicts a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile that is taken.
 pub struct Predict<E, S, M = Splines>(PhantomData<(E, S, M)>);
 
-impl<E: Element, S: StaticShape, M: Method> Kernel for Predict<E, S, M> {
+impl<E: Element, S: StaticShape, M: Staged> Kernel for Predict<E, S, M> {
     type Params = InterpParams;
     const NAME: &'static str =
         const { &Name::of(&[M::NAME, "predict", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();

@@ -8,6 +8,7 @@ use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::{InField, Row, WARPS};
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::values::Values;
 use crate::primitives::element::by_width;
 use core::array::from_fn;
@@ -31,7 +32,7 @@ const BATCH: usize = 8;
 /// The words of a row of codes: lane i has two codes, of even positions for i below 16, of odd ones else.
 const ROW_WORDS: u32 = 32;
 
-impl<E: Element, S: StaticShape, M: Method> Kernel for Reconstruct<E, S, M> {
+impl<E: Element, S: StaticShape, M: Staged> Kernel for Reconstruct<E, S, M> {
     type Params = InterpParams;
     const NAME: &'static str =
         const { &Name::of(&[M::NAME, "reconstruct", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();

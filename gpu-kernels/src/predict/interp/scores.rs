@@ -8,6 +8,7 @@ use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
 use crate::predict::interp::sampled::Sampled;
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -66,7 +67,7 @@ pub const fn size_cell(candidate: u32, level: u32, oddness: u32) -> u64 {
 /// Cells of scores, from the first cell of tuning on.
 pub const SCORE_CELLS: u64 = size_cell(MAX_CANDIDATES, 0, 1);
 
-impl<E: Element, S: StaticShape, M: Method> Kernel for Scores<E, S, M> {
+impl<E: Element, S: StaticShape, M: Staged> Kernel for Scores<E, S, M> {
     type Params = ScoresParams;
     const NAME: &'static str =
         const { &Name::of(&[M::NAME, "scores", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();

@@ -4,8 +4,10 @@
 //! keeps the differences and terms of the references in registers. So a stage needs one barrier for all slices.
 
 use crate::predict::interp::THREADS;
+use crate::predict::interp::method::Slices;
 use crate::predict::interp::positions::Neighbourhood;
 use crate::predict::interp::residuals::{Residuals, TileSetup, code};
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::values::Values;
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -22,6 +24,17 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile;
 use ferrosz_simt::{SharedAddress, Thread, WARP};
+
+impl Staged for Slices {
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
+        t: T,
+        setup: &TileSetup,
+        residuals: &R,
+    ) {
+        run::<T, E, S, R>(t, setup, residuals);
+    }
+}
 
 /// Predicts and codes all positions of a tile and its far faces along y and x but the anchors. For the whole block, after a
 /// barrier behind which the store is filled; there is one behind each stage.

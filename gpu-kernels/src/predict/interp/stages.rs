@@ -1,5 +1,6 @@
 //! The stages of a tile, its positions shared out among the threads of a block.
 
+use crate::predict::interp::method::{Method, Splines, Stencils};
 use crate::predict::interp::positions::{Positions, Share};
 use crate::predict::interp::residuals::{Residuals, TileSetup};
 use crate::predict::interp::values::Values;
@@ -10,6 +11,23 @@ use ferrosz_codec::predict::interp::stage::classes;
 use ferrosz_codec::predict::interp::walk::OddAxes;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_simt::{SharedAddress, Thread};
+
+/// A method with the stages of a tile.
+pub trait Staged: Method {
+    /// Predicts and codes all positions of a tile and its far faces but the anchors: see [`run`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
+        t: T,
+        setup: &TileSetup,
+        residuals: &R,
+    ) {
+        run::<T, E, S, R>(t, setup, residuals);
+    }
+}
+
+impl Staged for Splines {}
+
+impl Staged for Stencils {}
 
 /// Predicts and codes all positions of a tile and its far faces but the anchors. For the whole block, after
 /// a barrier behind which the store is filled; there is one behind each stage.

@@ -11,6 +11,7 @@ use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
 use crate::predict::interp::rows::InField;
 use crate::predict::interp::sampled::Sampled;
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::values::Values;
 use crate::predict::interp::{InterpParams, THREADS};
 use crate::primitives::element::by_width;
@@ -138,7 +139,7 @@ impl<E: Element, S: StaticShape> Kernel for Sums<E, S> {
 
 /// Predicts a sample tile by method `M`, and quantises it; its known values are in the store then. For the whole block.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub(super) fn predict_sample<T: Thread, E: Element, S: StaticShape, M: Method>(
+pub(super) fn predict_sample<T: Thread, E: Element, S: StaticShape, M: Staged>(
     t: T,
     params: &SumsParams,
     tile: TileBox,

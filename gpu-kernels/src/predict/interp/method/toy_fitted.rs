@@ -6,6 +6,7 @@ use crate::predict::interp::THREADS;
 use crate::predict::interp::fit::FitParams;
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup};
+use crate::predict::interp::stages::Staged;
 use crate::predict::interp::sums::SumsParams;
 use crate::predict::interp::values::Values;
 use core::marker::PhantomData;
@@ -26,7 +27,9 @@ impl Method for ToyFitted {
     const NAME: &'static str = "ferrosz_toy_fitted";
     const KIND: FittedKind = FittedKind::ToyFitted;
     const BLOCKS: u32 = 1;
+}
 
+impl Staged for ToyFitted {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread, E: Element, S: StaticShape, R: Residuals<E>>(
         t: T,

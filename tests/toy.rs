@@ -14,7 +14,7 @@ use ferrosz::{
 use judge::judge;
 
 /// Extents along one, two and three axes that are no multiples of blocks and tiles.
-const EXTENTS: [&[u64]; 3] = [&[17_001], &[40, 70], &[9, 17, 66]];
+const EXTENTS: [&[u64]; 3] = [&[17_001], &[40, 70], &[17, 10, 34]];
 
 /// Checks a codec with all shapes and element types.
 fn check_codec(codec: Codec) {
@@ -103,6 +103,15 @@ fn a_geometry_of_tiles() {
 #[test]
 fn a_fitted_predictor_of_tiles() {
     check_codec(Codec::TOY_FITTED);
+}
+
+#[test]
+fn a_type_of_elements() {
+    for (extents, shape) in EXTENTS.into_iter().zip(Shape::ALL) {
+        for codec in [Codec::OUTLIER, Codec::STENCIL] {
+            check_element::<types::ToyElement>(codec, shape, extents);
+        }
+    }
 }
 
 #[test]

@@ -77,6 +77,7 @@ with_toys! { fields! { $
     U32, "u4";
 }
     ToyValue, "i1";
+    ToyElement, "V4";
 }
 
 /// Evaluates a result with the array of a field of `f32` or `f64`; other fields are refused.

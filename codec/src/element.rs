@@ -1,28 +1,81 @@
 //! The element types, `f32` and `f64`, and the properties of their bits that the codec depends on.
 
-use crate::value::Value;
+#[cfg(feature = "toy")]
+mod toy_element;
+
+use crate::value::{Value, ValueType};
 use core::fmt;
 use core::ops::{Add, Div, Mul, Sub};
 
-/// An element type with its names in streams and on command lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dtype {
+#[cfg(feature = "toy")]
+pub use toy_element::ToyElement;
+
+// Each row is a type: its documentation, its variant, which is that of its value type, too, and its name. `$d` is a dollar
+// sign, for the macros that this macro defines.
+macro_rules! element_types {
+    ($d:tt $($(#[doc = $doc:literal])+ $variant:ident, $name:literal;)+) => {
+        /// An element type with its names in streams and on command lines.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Dtype {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Dtype {
+            /// All element types.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The value type whose values are coded as they are.
+            pub const fn value_type(self) -> ValueType {
+                match self {
+                    $(Self::$variant => ValueType::$variant,)+
+                }
+            }
+        }
+
+        /// An expression in which `E` is the element type that `dtype` names at run time.
+        ///
+        /// ```
+        /// use ferrosz_codec::{Dtype, Element, with_element};
+        ///
+        /// let dtype = Dtype::F64;
+        /// assert_eq!(with_element!(dtype, E => E::BYTES), 8);
+        /// ```
+        #[macro_export]
+        macro_rules! with_element {
+            ($d dtype:expr, $d E:ident => $d body:expr) => {
+                match $d dtype {
+                    $($crate::element::Dtype::$variant => {
+                        type $d E = $crate::value::types::$variant;
+                        $d body
+                    })+
+                }
+            };
+        }
+
+        /// Calls a macro with its own arguments, followed by the name and type of every element type.
+        #[macro_export]
+        macro_rules! each_element {
+            ([$d ($d macro:tt)+] $d ($d arguments:tt)*) => {
+                $d ($d macro)+! { $d ($d arguments)* $(($name $crate::value::types::$variant))+ }
+            };
+        }
+    };
+}
+
+with_toys! { element_types! { $
     /// IEEE 754 binary32.
-    F32,
+    F32, "f32";
     /// IEEE 754 binary64.
-    F64,
+    F64, "f64";
+}
+    /// IEEE 754 binary32 by another name.
+    ToyElement, "toy_element";
 }
 
 impl Dtype {
-    /// All element types.
-    pub const ALL: [Self; 2] = [Self::F32, Self::F64];
-
     /// The number of the type in the stream.
     pub const fn id(self) -> u8 {
-        match self {
-            Self::F32 => 1,
-            Self::F64 => 2,
-        }
+        self.value_type().id()
     }
 
     /// The type with this number in the stream.
@@ -32,18 +85,12 @@ impl Dtype {
 
     /// `f32` or `f64`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
+        self.value_type().name()
     }
 
     /// Bytes of one element.
     pub const fn bytes(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F64 => 8,
-        }
+        self.value_type().bytes()
     }
 }
 
@@ -57,38 +104,6 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
-}
-
-/// An expression in which `E` is the element type that `dtype` names at run time.
-///
-/// ```
-/// use ferrosz_codec::{Dtype, Element, with_element};
-///
-/// let dtype = Dtype::F64;
-/// assert_eq!(with_element!(dtype, E => E::BYTES), 8);
-/// ```
-#[macro_export]
-macro_rules! with_element {
-    ($dtype:expr, $E:ident => $body:expr) => {
-        match $dtype {
-            $crate::element::Dtype::F32 => {
-                type $E = f32;
-                $body
-            }
-            $crate::element::Dtype::F64 => {
-                type $E = f64;
-                $body
-            }
-        }
-    };
-}
-
-/// Calls a macro with its own arguments, followed by the name and type of every element type.
-#[macro_export]
-macro_rules! each_element {
-    ([$($macro:tt)+] $($arguments:tt)*) => {
-        $($macro)+! { $($arguments)* ("f32" f32) ("f64" f64) }
-    };
 }
 
 /// A floating-point type that ferrosz compresses: `f32` or `f64`.

@@ -3,6 +3,8 @@
 //! The codecs code `f32` and `f64`, the element types ([`crate::element`]). A field of another value type is converted to
 //! an element type first, and converted back last: see [`crate::mapping::conversion`].
 
+#[cfg(feature = "toy")]
+use crate::element::ToyElement;
 use crate::element::{Dtype, Element};
 use core::fmt;
 use half::{bf16, f16};
@@ -98,6 +100,8 @@ with_toys! { value_types! { $
 }
     /// Signed integers of 8 bits.
     ToyValue = 9, "i8", i8, F32;
+    /// The toy among the element types.
+    ToyElement = 10, "toy_element", crate::element::ToyElement, ToyElement;
 }
 
 impl ValueType {
@@ -108,7 +112,7 @@ impl ValueType {
 
     /// Whether its values are coded as they are.
     pub const fn is_coded_as_is(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        self.id() == self.coded().id()
     }
 
     /// Whether its values are floating-point numbers of 16 bits.
@@ -129,10 +133,7 @@ impl ValueType {
 
 impl From<Dtype> for ValueType {
     fn from(dtype: Dtype) -> Self {
-        match dtype {
-            Dtype::F32 => Self::F32,
-            Dtype::F64 => Self::F64,
-        }
+        dtype.value_type()
     }
 }
 
@@ -242,6 +243,8 @@ macro_rules! element_value {
 
 element_value!(f32, F32);
 element_value!(f64, F64);
+#[cfg(feature = "toy")]
+element_value!(ToyElement, ToyElement);
 
 /// A floating-point type of 16 bits: a sign, an exponent, and a stored significand. Its conversions are integer
 /// operations, as a processor's make NaNs quiet.
@@ -448,16 +451,16 @@ pub(crate) fn nearest_integer(number: f64) -> i64 {
 /// elements become integers beyond all of them.
 #[inline(always)]
 fn nearest<T: Element>(coded: T) -> i64 {
-    match T::DTYPE {
+    match T::BYTES {
         // Values of 16 bits. Integers of 32 bits are fast on a GPU.
-        Dtype::F32 => {
+        4 => {
             let limit = T::from_i32(1 << 20);
             let limited = coded.smaller(limit).larger(T::ZERO - limit);
             let rounded = limited + T::ROUNDING_MAGIC;
             let bits = rounded.low_bits().wrapping_sub(T::ROUNDING_MAGIC_BITS);
             i64::from(bits.cast_signed())
         }
-        Dtype::F64 => nearest_integer(coded.to_f64()),
+        _ => nearest_integer(coded.to_f64()),
     }
 }
 

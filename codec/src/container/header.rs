@@ -20,7 +20,6 @@ use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
 use crate::tile::ChunkLength;
 use crate::value::{Value, ValueType};
-use crate::with_element;
 
 /// The first bytes of every stream. The first byte is not text, and the line ends reveal a transfer that changed them.
 pub const MAGIC: [u8; 8] = *b"\x89FSZ\r\n\x1a\n";

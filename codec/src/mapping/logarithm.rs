@@ -56,13 +56,13 @@ struct Precision {
 
 /// The largest logarithms are below 2^7 and 2^10, so their last places are 2^-17 and 2^-43.
 const fn precision(dtype: Dtype) -> Precision {
-    match dtype {
-        Dtype::F32 => Precision {
+    match dtype.bytes() {
+        4 => Precision {
             logarithm: 5,
             power: 8,
             slack: 1.25 / (1u64 << 18) as f64,
         },
-        Dtype::F64 => Precision {
+        _ => Precision {
             logarithm: 11,
             power: 14,
             slack: 1.25 / (1u64 << 44) as f64,

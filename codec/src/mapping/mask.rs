@@ -18,7 +18,6 @@ use crate::element::{Dtype, Element};
 use crate::error::{ChunkFault, FormatError};
 use crate::mapping::mask::part::{PartBox, class_planes};
 use crate::shape::Shape;
-use crate::with_element;
 use core::ops::Range;
 
 pub mod arithmetic;

@@ -1,6 +1,6 @@
 //! Logarithms and powers of two, term by term (FORMAT.md, section 25).
 
-use crate::element::{Dtype, Element};
+use crate::element::Element;
 
 /// The nearest binary64 numbers to (2 / ln 2) / (2 k + 1), as bits.
 const LOGARITHM: [u64; 11] = [
@@ -37,9 +37,9 @@ const POWER: [u64; 14] = [
 
 /// Bits of the mantissa, the exponent field of 1, and the numbers of terms.
 fn layout<T: Element>() -> (u32, i64, usize, usize) {
-    match T::DTYPE {
-        Dtype::F32 => (23, 127, 5, 8),
-        Dtype::F64 => (52, 1023, 11, 14),
+    match T::MANTISSA_BITS {
+        23 => (23, 127, 5, 8),
+        _ => (52, 1023, 11, 14),
     }
 }
 
@@ -72,9 +72,9 @@ pub(super) fn to_coded<T: Element>(value: T) -> T {
     let (_, bias, terms, _) = layout::<T>();
     let (exponent, mantissa) = split(value);
     // The mantissa of the number nearest to the square root of 1/2.
-    let root = match T::DTYPE {
-        Dtype::F32 => 0x35_04f3,
-        Dtype::F64 => 0x6_a09e_667f_3bcd,
+    let root = match T::MANTISSA_BITS {
+        23 => 0x35_04f3,
+        _ => 0x6_a09e_667f_3bcd,
     };
     if exponent == 2 * bias + 1 {
         return value;

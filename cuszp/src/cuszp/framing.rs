@@ -16,8 +16,8 @@ pub enum Framing {
 /// is wrong, and in the rate-32 anomaly.
 #[inline(always)]
 pub const fn chunk_blocks(shape: Shape, dtype: Dtype) -> u32 {
-    match (shape, dtype) {
-        (Shape::Line, _) | (_, Dtype::F64) => 1024,
-        (_, Dtype::F32) => 512,
+    match (shape, dtype.bytes()) {
+        (Shape::Line, _) | (_, 8) => 1024,
+        (Shape::Plane | Shape::Cube, _) => 512,
     }
 }

@@ -1,5 +1,7 @@
 //! `cargo xtask check docs`: the API pages build without a warning and contain only this project's items, and links of
-//! documents lead to existing files.
+//! documents lead to existing files, and the recipes for additions name the files that their toys change.
+
+mod recipes;
 
 use crate::{Failure, root, run};
 use std::fs;
@@ -19,17 +21,12 @@ const DOCUMENTS: [&str; 9] = [
     "stages",
 ];
 
-/// The document of recipes, and the most source files that each may ask to change: a predictor of blocks, an entropy coder,
-/// a geometry of tiles, an element type, a value type.
-const RECIPES: &str = "docs/extending.md";
-const MOST_FILES: [usize; 5] = [4, 4, 4, 8, 5];
-
 /// Builds the pages. Refuses dead links of documents and of the front page, and pages of other crates.
 pub fn check() -> Result<(), Failure> {
     for folder in DOCUMENTS {
         documents(&root().join(folder))?;
     }
-    recipes(&fs::read_to_string(root().join(RECIPES))?)?;
+    recipes::check()?;
     let pages = root().join("target/doc/ferrosz");
     let _ = fs::remove_dir_all(&pages);
     run(Command::new(env!("CARGO"))
@@ -63,33 +60,6 @@ fn documents(folder: &Path) -> Result<(), Failure> {
         if !dead.is_empty() {
             let dead = dead.join(", ");
             return Err(format!("{} has dead links: {dead}", path.display()).into());
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a step of a recipe whose file does not hold the text that the step names, and recipes with too many steps.
-fn recipes(text: &str) -> Result<(), Failure> {
-    let sections: Vec<&str> = text.split("\n## ").skip(1).collect();
-    if sections.len() != MOST_FILES.len() {
-        return Err(format!("{RECIPES} has {} recipes", sections.len()).into());
-    }
-    for (section, most) in sections.iter().zip(MOST_FILES) {
-        let name = section.lines().next().unwrap_or_default();
-        let steps: Vec<&str> = (section.lines())
-            .filter(|line| line.starts_with("| ["))
-            .collect();
-        if steps.is_empty() || steps.len() > most {
-            let count = steps.len();
-            return Err(format!("{RECIPES}, {name}: {count} files, of {most} at most").into());
-        }
-        for step in steps {
-            let file = markdown_links(step).first().copied().unwrap_or_default();
-            let at = step.split('`').nth(1).unwrap_or_default();
-            let source = fs::read_to_string(root().join("docs").join(file))?;
-            if at.is_empty() || !source.contains(at) {
-                return Err(format!("{RECIPES}, {name}: {file} has no `{at}`").into());
-            }
         }
     }
     Ok(())
@@ -131,25 +101,6 @@ mod tests {
             found.iter().filter(dead).collect::<Vec<_>>(),
             [&"gone.md#top"]
         );
-    }
-
-    #[test]
-    fn stale_steps_of_recipes_are_found() {
-        let text = fs::read_to_string(root().join(RECIPES)).unwrap();
-        assert!(recipes(&text).is_ok());
-        for (good, stale) in [
-            ("`pub enum Geometry`", "`pub enum Geometries`"),
-            ("../codec/src/predict.rs", "../codec/src/prediction.rs"),
-            ("## A geometry of tiles", "# A geometry of tiles"),
-        ] {
-            assert!(recipes(&text.replace(good, stale)).is_err(), "{stale}");
-        }
-        let long = text.replace(
-            "| [blocks.rs](../codec/src/oracle",
-            "| [group.rs](../gpu-kernels/src/predict/group.rs) | `forward` | |\n| [blocks.rs](../codec/src/oracle",
-        );
-        let error = recipes(&long).unwrap_err().to_string();
-        assert!(error.contains("5 files, of 4 at most"), "{error}");
     }
 
     #[test]

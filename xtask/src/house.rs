@@ -71,7 +71,7 @@ pub fn check() -> Result<(), Failure> {
 }
 
 /// The files that git tracks, relative to the root.
-fn tracked() -> Result<Vec<String>, Failure> {
+pub fn tracked() -> Result<Vec<String>, Failure> {
     let listed = Command::new("git")
         .current_dir(root())
         .args(["ls-files", "-z"])

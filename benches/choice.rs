@@ -12,7 +12,8 @@
 //! compresses fields of the host.
 
 use ferrosz::codec::tile::ChunkLength;
-use ferrosz::{Bound, Choice, Compressor, Device, Element, Extents, Layout, Preset, Shape, info};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Bound, Choice, Compressor, Device, Element, Preset, Shape, info};
 use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;

@@ -11,8 +11,9 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
 };
 use ferrosz::codec::oracle;
+use ferrosz::stream::{Extents, Layout};
 use ferrosz::versions::{self, Version};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Shape};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Shape};
 use noise::{EDGE, noise};
 use std::hint::black_box;
 use std::time::Duration;

@@ -16,9 +16,8 @@
 //!
 //! The JSON also has bytes, chunks and chunks with exceptions.
 
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Preset, Shape, info,
-};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Preset, Shape, info};
 use ferrosz_cuszp::aatrox;
 use ferrosz_cuszp::cuszp::{self, Mode};
 use std::error::Error;

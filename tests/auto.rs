@@ -3,7 +3,8 @@
 use crate::common::cases::takes_part;
 use crate::common::fields::{FromBits, Kind, make as make_kind};
 use crate::common::{candidates, compressor, layouts, tile_layouts};
-use ferrosz::{Bound, Codec, Compressor, Device, Element, Layout, Preset};
+use ferrosz::stream::Layout;
+use ferrosz::{Bound, Codec, Compressor, Device, Element, Preset};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 

@@ -10,9 +10,10 @@ use ferrosz::codec::container::extents::Extents;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::table::Entry;
 use ferrosz::codec::{FormatError, oracle};
+use ferrosz::stream::{Layout, Role};
 use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Layout, Part,
-    Role, Shape, info,
+    Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Part, Shape,
+    info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};

@@ -13,9 +13,8 @@ use crate::common::machine::Machine;
 use crate::common::{damage, graph, layouts, matrix};
 use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::cuda::{FieldChoice, Gpu, Workspace};
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Extents, Layout, Part, Shape,
-};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, Part, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 

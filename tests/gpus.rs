@@ -8,9 +8,10 @@ use crate::common::cases::{asked, each, takes_part};
 use crate::common::fields::{FromBits, Kind, make, make_long};
 use ferrosz::codec::container::header::HEADER_BYTES;
 use ferrosz::codec::tile::ChunkLength;
+use ferrosz::stream::Update;
 use ferrosz::{
     Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Fill, Gpus,
-    Part, Shape, Update,
+    Part, Shape,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};

@@ -6,9 +6,10 @@ use crate::common::judge::judge;
 use crate::common::machine::Machine;
 use crate::common::{layouts, tile_layouts};
 use ferrosz::codec::{with_element, with_value};
+use ferrosz::stream::{Extents, Layout, Update};
 use ferrosz::{
-    Axes, Bound, Codec, Compressor, Decompressor, Device, Dtype, Element, Extents, Fill,
-    FormatError, Layout, Part, Preset, Shape, Update, Value, ValueType, info,
+    Axes, Bound, Codec, Compressor, Decompressor, Device, Dtype, Element, Fill, FormatError, Part,
+    Preset, Shape, Value, ValueType, info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -372,7 +373,10 @@ fn updates_may_change_the_mask() {
         }
         let update = Update::new(&stream, &part, &values).expect("updates");
         update.apply(&mut stream);
-        for stream in [stream.clone(), ferrosz::compact(&stream).expect("compacts")] {
+        for stream in [
+            stream.clone(),
+            ferrosz::stream::compact(&stream).expect("compacts"),
+        ] {
             for machine in Machine::of_this_computer() {
                 let back = machine.decompress::<f32>(&stream).expect("decompresses");
                 let judged = judge_masked(bound, &fills, &field, &back);

@@ -7,8 +7,9 @@ use crate::common::judge::judge;
 use crate::common::machine::Machine;
 use crate::common::matrix;
 use ferrosz::codec::oracle;
+use ferrosz::stream::{Extents, Layout};
 use ferrosz::versions::Version;
-use ferrosz::{Bound, Codec, Extents, Layout, Shape};
+use ferrosz::{Bound, Codec, Shape};
 
 #[test]
 fn every_machine_makes_and_reads_the_same() {

@@ -1,10 +1,8 @@
 //! Streams that are known in part.
 
 use ferrosz::codec::container::header::HEADER_BYTES;
-use ferrosz::{
-    Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Fill, Part, PartialStream,
-    Update,
-};
+use ferrosz::stream::{PartialStream, Update};
+use ferrosz::{Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Fill, Part};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 

@@ -8,9 +8,9 @@ use crate::common::machine::Machine;
 use crate::common::{layouts, matrix, tile_layouts};
 use ferrosz::codec::mapping::logarithm::{from_coded, to_coded};
 use ferrosz::codec::quantize::field::Quantizer;
+use ferrosz::stream::{Extents, Layout, Update};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, Extents, Fill, Layout, Part, Preset,
-    Shape, Update, info,
+    Bound, Codec, Compressor, Decompressor, Device, Error, Fill, Part, Preset, Shape, info,
 };
 use rand::RngExt;
 use rand::rngs::SmallRng;
@@ -279,7 +279,7 @@ fn parts_and_updates_are_within_the_bound() {
             .expect("decompresses");
         judge(bound, &values, &inside(&updated))
             .unwrap_or_else(|error| panic!("{layout:?}: {error}"));
-        let compact = ferrosz::compact(&stream).expect("a stream");
+        let compact = ferrosz::stream::compact(&stream).expect("a stream");
         assert_eq!(info(&compact).expect("a stream").bound, bound);
         let again: Vec<f32> = Decompressor::new()
             .decompress(&compact)

@@ -1,6 +1,7 @@
 //! Streams in files, and in places that fail.
 
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, Fill, Part, ReadAt, StreamAt, info};
+use ferrosz::stream::{ReadAt, StreamAt};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, Fill, Part, info};
 use std::io;
 use std::ops::Range;
 

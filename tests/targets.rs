@@ -3,9 +3,9 @@
 use crate::common::cases::takes_part;
 use crate::common::fields::{FromBits, Kind, make};
 use crate::common::judge::judge;
+use ferrosz::target::{Found, Target, TargetKind};
 use ferrosz::{
-    Bound, BoundMode, Choice, Codec, Compressor, Decompressor, Device, Element, Error, Found,
-    Preset, Target, TargetKind,
+    Bound, BoundMode, Choice, Codec, Compressor, Decompressor, Device, Element, Error, Preset,
 };
 
 /// The RMSE and the PSNR of the finite values, by plain sums in units of the range, so that no square overflows.

@@ -7,10 +7,9 @@ mod judge;
 use ferrosz::codec::mapping::axes::Order;
 use ferrosz::codec::value::types;
 use ferrosz::codec::{Dtype, oracle, with_element};
+use ferrosz::stream::{Extents, Layout};
 use ferrosz::versions::{self, Version};
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Element, Error, Extents, Layout, Shape, Value,
-};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Error, Shape, Value};
 use judge::judge;
 
 /// Extents along one, two and three axes that are no multiples of blocks and tiles.

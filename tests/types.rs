@@ -11,9 +11,8 @@ use crate::common::cases::takes_part;
 use crate::common::judge::judge;
 use crate::common::machine::Machine;
 use ferrosz::codec::with_value;
-use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Error, Extents, Layout, Shape, Value, ValueType, info,
-};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Axes, Bound, BoundMode, Codec, Error, Shape, Value, ValueType, info};
 use fields::{Kind, field, fill};
 use rayon::prelude::*;
 

@@ -10,9 +10,10 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::identity::Identity;
 use ferrosz::codec::container::update::to_bytes;
 use ferrosz::codec::with_value;
+use ferrosz::stream::{Extents, Layout, Update};
 use ferrosz::{
-    Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, Extents, FormatError, Info,
-    Layout, Part, Shape, Update, Value, ValueType,
+    Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, FormatError, Info, Part,
+    Shape, Value, ValueType,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -143,7 +144,7 @@ impl<T: FromBits> Model<T> {
 
     /// Checks what `compact` makes of it.
     fn check_compact(&self) {
-        let compact = ferrosz::compact(&self.stream).expect("compacts");
+        let compact = ferrosz::stream::compact(&self.stream).expect("compacts");
         let info = ferrosz::info(&compact).expect("a stream");
         assert_eq!(info.update_bytes, 0);
         assert_eq!(info.stream_bytes, compact.len() as u64);
@@ -160,7 +161,7 @@ impl<T: FromBits> Model<T> {
         assert_eq!(info.bound, expected);
         let (one, other) = (decode::<T>(&compact), decode::<T>(&self.stream));
         assert!(bits(&one.expect("decompresses")) == bits(&other.expect("decompresses")));
-        assert!(ferrosz::compact(&compact).expect("compacts") == compact);
+        assert!(ferrosz::stream::compact(&compact).expect("compacts") == compact);
     }
 }
 
@@ -274,7 +275,7 @@ fn damage_in_an_update_is_found() {
             // Without checksums whatever comes out, nothing panics.
             let _ = unchecked.decompress::<f32>(&damaged);
             let _ = Update::new(&damaged, &Part::Elements(8190..8195), &[0.0f32; 5]);
-            if let Ok(compact) = ferrosz::compact(&damaged) {
+            if let Ok(compact) = ferrosz::stream::compact(&damaged) {
                 let is_same = |values: Vec<f32>| bits(&values) == bits(&undamaged);
                 assert!(decode(&compact).is_ok_and(is_same) == unused.contains(&at));
             }
@@ -334,7 +335,7 @@ fn forged_updates_never_panic_and_decode_the_same_everywhere() {
         let stream = with_updates(header, &original, &updates);
         decoded += u32::from(decode::<f32>(&stream).is_ok());
         let _ = Update::new(&stream, &Part::Elements(0..8500), &[1.0f32; 8500]);
-        let compact = ferrosz::compact(&stream);
+        let compact = ferrosz::stream::compact(&stream);
         if let Ok(compact) = &compact {
             assert!(compact.len() <= original.len() + 2 * 32_768);
         }

@@ -3,9 +3,8 @@
 use crate::types::fields::{self, Kind};
 use ferrosz::parts::{Group, Plan, Threads};
 use ferrosz::ways::{Setting, Way, refusal};
-use ferrosz::{
-    Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preset, Value, Windows,
-};
+use ferrosz::windows::Windows;
+use ferrosz::{Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preset, Value};
 use std::io::Cursor;
 
 const LENGTHS: [u64; 3] = [24, 10, 40];

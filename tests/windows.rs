@@ -1,8 +1,7 @@
 //! Windows of fields: their extents, and their streams beside those of the field.
 
-use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, Fill, Preset, Value, Windows, info,
-};
+use ferrosz::windows::Windows;
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Fill, Preset, Value, info};
 
 #[test]
 fn windows_are_the_field_in_its_order() {

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use ferrosz::{Bound, BoundMode, Target, TargetKind};
+use ferrosz::target::{Target, TargetKind};
+use ferrosz::{Bound, BoundMode};
 
 /// Any number of error bounds of each mode.
 #[derive(Debug, Args)]

@@ -5,7 +5,8 @@ use crate::{
     args::Check, common::Common, damage, damage::Cut, failure::Failure, files, json,
     location::Location, output, progress::Progress, report,
 };
-use ferrosz::{Damage, Decompressor, Info};
+use ferrosz::stream::Damage;
+use ferrosz::{Decompressor, Info};
 use serde_json::json;
 use std::time::Instant;
 

@@ -20,8 +20,8 @@ pub fn run(args: &Compact, common: &Common) -> Result<bool, Failure> {
 
 fn compact(job: &Job, force: bool, common: &Common) -> Result<(), Failure> {
     let stream = stream_file::read(&job.input)?;
-    let compact =
-        ferrosz::compact(&stream).map_err(|error| stream_file::explain(&job.input, error))?;
+    let compact = ferrosz::stream::compact(&stream)
+        .map_err(|error| stream_file::explain(&job.input, error))?;
     output::write(&job.output, force, |writer| writer.write_all(&compact))?;
     let (before, after) = (stream.len() as u64, compact.len() as u64);
     if common.json {

@@ -3,13 +3,14 @@
 use crate::args::{Compress, KeepFlag};
 use crate::array::{Array, Input};
 use crate::files::{Job, stream_name};
+use crate::outlying::{self, Outlying, find_outlying};
 use crate::{
     bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, json,
-    location::Location, outlying, output, progress::Progress, report, scratch, strange,
-    stream_file, suffix::Holds,
+    location::Location, output, progress::Progress, report, scratch, strange, stream_file,
+    suffix::Holds,
 };
-use ferrosz::internals::{Outlying, find_outlying};
-use ferrosz::{Bound, Compressor, Device, Error, Figures, Fill, Found, Info, Preset, Target};
+use ferrosz::target::{Figures, Found, Target};
+use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preset};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Seek};

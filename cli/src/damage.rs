@@ -2,7 +2,8 @@
 
 use crate::{failure::Failure, location::Location, stream_file};
 use ferrosz::codec::error::ChunkFault;
-use ferrosz::{Damage, Error, FormatError, Info, Part};
+use ferrosz::stream::Damage;
+use ferrosz::{Error, FormatError, Info, Part};
 use serde_json::{Value, json};
 use std::fmt;
 

@@ -7,7 +7,8 @@ use crate::{
     stream_file, suffix::Holds, values::Values,
 };
 use ferrosz::codec::with_value;
-use ferrosz::{Damage, Decompressor, Device, Info, Value};
+use ferrosz::stream::Damage;
+use ferrosz::{Decompressor, Device, Info, Value};
 use serde_json::json;
 use std::fs::File;
 use std::io::Write;

@@ -10,7 +10,7 @@ use crate::{
 };
 use bytemuck::{cast_slice, cast_slice_mut};
 use ferrosz::codec::with_value;
-use ferrosz::internals::{Scratch, spool};
+use ferrosz::scratch::{Scratch, spool};
 use ferrosz::{Value, ValueType};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};

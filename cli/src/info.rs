@@ -5,7 +5,8 @@ use crate::{
     args::Info as Args, codec_choice, common::Common, failure::Failure, files, fills, json,
     location::Location, output, report,
 };
-use ferrosz::{BoundMode, ChunkForms, Info, Role};
+use ferrosz::stream::{ChunkForms, Role};
+use ferrosz::{BoundMode, Info};
 use serde_json::{Value, json};
 
 /// Shows shape, codec, error bound and sizes of streams; true if all could be read.

@@ -3,7 +3,8 @@
 use crate::{
     array::Array, failure::Failure, report, transfer::window_elements, trial::Runs, units::Rate,
 };
-use ferrosz::{Bound, Compressor, Decompressor, Device, Preset, Value, Windows};
+use ferrosz::windows::Windows;
+use ferrosz::{Bound, Compressor, Decompressor, Device, Preset, Value};
 use serde_json::json;
 
 /// The time of a window in each stage of a transfer, but the link.
@@ -40,7 +41,7 @@ impl Measured {
         let most = window_elements(elements, size_of::<V>() as u64, None);
         let compressor = compressor.absolute_for(&array.values)?;
         let decompressor = Decompressor::new().device(device);
-        let measure = |window: ferrosz::Window| {
+        let measure = |window: ferrosz::windows::Window| {
             let own = window.of(&array.values)?;
             let compressor = compressor.for_window(&window)?;
             let (stream, compress) = runs.time(|| compressor.compress(own))?;

@@ -2,7 +2,7 @@
 
 use crate::report;
 use ferrosz::codec::{self, with_value};
-use ferrosz::internals::Outlying;
+pub use ferrosz::internals::{Outlying, find_outlying};
 use ferrosz::{BoundMode, Info, ValueType};
 use serde_json::{Value, json};
 

@@ -5,7 +5,8 @@ use crate::{
     output, report,
 };
 use ferrosz::codec::with_value;
-use ferrosz::{Decompressor, Error, ReadAt, StreamAt, Traffic};
+use ferrosz::stream::{ReadAt, StreamAt, Traffic};
+use ferrosz::{Decompressor, Error};
 use serde_json::json;
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ pub fn open(url: &str) -> Result<Remote, Failure> {
 
 #[cfg(feature = "remote")]
 fn place(url: &str) -> Result<Box<dyn ReadAt>, Failure> {
-    let object = ferrosz::Object::open(url).map_err(|error| explain(url, error))?;
+    let object = ferrosz::stream::Object::open(url).map_err(|error| explain(url, error))?;
     Ok(Box::new(object))
 }
 

@@ -2,7 +2,7 @@
 //! go to a pipe, if they are large.
 
 use crate::{location::Location, output};
-use ferrosz::internals::{self, LARGE};
+use ferrosz::scratch::{self, LARGE};
 use std::fs::File;
 use std::io;
 
@@ -27,5 +27,5 @@ pub fn file_for(bytes: u64) -> Option<File> {
 
 /// The error of a temporary file, which names its folder.
 pub fn fault(error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), internals::fault(error))
+    io::Error::new(error.kind(), scratch::fault(error))
 }

@@ -3,8 +3,9 @@
 use crate::{failure::Failure, location::Location, remote, scratch};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::update::{MAGIC, Tail};
-use ferrosz::internals::LARGE;
-use ferrosz::{Error, FormatError, Info, ReadAt};
+use ferrosz::scratch::LARGE;
+use ferrosz::stream::ReadAt;
+use ferrosz::{Error, FormatError, Info};
 use memmap2::Mmap;
 use std::cmp::Ordering;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use ferrosz::Error;
-use ferrosz::internals::{Copies, Scratch};
+use ferrosz::scratch::{Copies, Scratch};
 
 /// The edge, in elements, of a square that is transposed as a whole: its rows and its columns fit the cache.
 const EDGE: usize = 32;

@@ -7,7 +7,8 @@ use crate::{
     common::Common, failure::Failure, json, location::Location, output, report, stream_file,
 };
 use ferrosz::codec::container::header::HEADER_BYTES;
-use ferrosz::{Device, Info, Part, Update};
+use ferrosz::stream::Update;
+use ferrosz::{Device, Info, Part};
 use serde_json::json;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};

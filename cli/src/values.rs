@@ -1,7 +1,7 @@
 //! The values of an array: in memory, or in a mapped file, so that arrays may be larger than memory.
 
 use bytemuck::{Pod, try_cast_slice};
-use ferrosz::internals::Scratch;
+use ferrosz::scratch::Scratch;
 use memmap2::Mmap;
 use std::fmt;
 use std::fs::File;

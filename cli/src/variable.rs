@@ -7,7 +7,7 @@ mod number;
 
 use crate::{array::Input, values};
 use bytemuck::Pod;
-use ferrosz::internals::{Copies, Scratch};
+use ferrosz::scratch::{Copies, Scratch};
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;

@@ -6,7 +6,8 @@ use ferrosz::codec::oracle;
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::header::Header;
 use ferrosz::codec::container::table::Entry;
-use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Extents, Layout, Shape};
+use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Element, Shape};
+use ferrosz::stream::{Extents, Layout};
 use libfuzzer_sys::fuzz_target;
 
 fn decode<T: Element>(stream: &[u8]) {

@@ -3,7 +3,8 @@
 #![no_main]
 
 use ferrosz::codec::oracle;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Extents, Layout, Shape};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Element, Shape};
+use ferrosz::stream::{Extents, Layout};
 use libfuzzer_sys::fuzz_target;
 
 fn check<T: Element>(layout: Layout, bound: f64, field: &[T]) {

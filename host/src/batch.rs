@@ -7,7 +7,7 @@ use crate::decompress::Decompressor;
 use crate::device::Device;
 use crate::error::Error;
 use crate::parallel;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use bytemuck::cast_slice;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::conversion::Conversion;

@@ -272,7 +272,7 @@ impl Gpu {
     /// of elements of the field. Does not allocate, wait, or read the stream on the host, so the caller must give its
     /// layout: [`Compressor::stream_layout`] of the compressor that made it. [`Workspace::check`] and the fault cell on
     /// the device tell whether the stream has this layout and is undamaged. A stream with updates is a fault, too, or with
-    /// records that are not of its mask, its axes or its values: [`crate::compact`] makes a stream without updates.
+    /// records that are not of its mask, its axes or its values: [`compact`](crate::stream::compact) makes a stream without updates.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///

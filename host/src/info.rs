@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::nearby::is_neighbour;
-use crate::stream::{conversion, mapping, order, table};
+use crate::stream_ref::{conversion, mapping, order, table};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};

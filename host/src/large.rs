@@ -13,7 +13,7 @@ use crate::overlapped::Behind;
 use crate::part::Part;
 use crate::progress::SILENT;
 use crate::reading::Reading;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::{self, ChunkLength};

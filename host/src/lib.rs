@@ -55,56 +55,38 @@ mod reading;
 mod salvage;
 mod sample;
 mod sampled_field;
-mod scratch;
+pub mod scratch;
 mod search;
 mod slabs;
 mod spool;
-mod stream;
+pub mod stream;
 mod stream_at;
 mod stream_layout;
+mod stream_ref;
 mod table;
-mod target;
+pub mod target;
 mod threads;
 mod update;
 pub mod ways;
-mod windows;
+pub mod windows;
 
 pub use choice::Choice;
 pub use compress::Compressor;
-pub use damage::Damage;
 pub use decompress::Decompressor;
 pub use device::{Device, Gpus};
 pub use error::Error;
-pub use ferrosz_codec::container::extents::Extents;
-pub use ferrosz_codec::container::layout::Layout;
-pub use ferrosz_codec::container::roles::Role;
-pub use ferrosz_codec::error::AxesError;
 pub use ferrosz_codec::mapping::axes::Axes;
-pub use ferrosz_codec::pipeline::{
-    TileCodec, TileCoder, TilePredictor, UnknownCodecName, UnknownPresetName,
-};
-pub use ferrosz_codec::predict::interp::geometry::Geometry;
 pub use ferrosz_codec::value::{Bf16, F16};
 pub use ferrosz_codec::{
     Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preset, Shape, Value,
     ValueType,
 };
 pub use fill::Fill;
-pub use info::{ChunkForms, Info, info, max_compressed_len};
+pub use info::{Info, info, max_compressed_len};
 pub use length::Length;
-#[cfg(feature = "object-store")]
-pub use object::Object;
 pub use part::Part;
-pub use partial::PartialStream;
 pub use progress::Reporting;
-pub use read_at::ReadAt;
-pub use search::Found;
-pub use stream_at::{StreamAt, Traffic};
-pub use stream_layout::StreamLayout;
-pub use target::{Figures, Target, TargetKind};
 pub use threads::start_threads;
-pub use update::{Update, compact};
-pub use windows::{Window, Windows};
 
 /// The versions of the CPU's code, for tests and measurements.
 #[doc(hidden)]
@@ -114,9 +96,8 @@ pub mod versions {
     use crate::job::Job;
     use crate::progress::SILENT;
     use crate::scratch::Copies;
-    use crate::{
-        Bound, Compressor, Decompressor, Device, Element, Error, Layout, Part, Value, cpu,
-    };
+    use crate::{Bound, Compressor, Decompressor, Device, Element, Error, Part, Value, cpu};
+    use ferrosz_codec::container::layout::Layout;
     use ferrosz_codec::mapping::ValueMapping;
     use ferrosz_codec::mapping::axes::Order;
     use ferrosz_codec::mapping::conversion::Conversion;
@@ -238,8 +219,6 @@ pub mod internals {
     pub use crate::memory::try_zeroed;
     pub use crate::outlying::{Outlying, find as find_outlying};
     pub use crate::overlapped::overlapped;
-    pub use crate::scratch::{Coded, Copies, LARGE, Scratch, fault};
-    pub use crate::spool::spool;
 }
 
 /// The definition of the bytes, for the tests and tools of ferrosz. It may change in any release.

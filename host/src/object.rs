@@ -22,7 +22,8 @@ const RETRY_TIME: Duration = Duration::from_secs(30);
 ///
 /// ```no_run
 /// # use ferrosz_host as ferrosz;
-/// use ferrosz::{Decompressor, Object, Part, StreamAt};
+/// use ferrosz::{Decompressor, Part};
+/// use ferrosz::stream::{Object, StreamAt};
 ///
 /// let mut stream = StreamAt::open(Object::open("https://example.org/t.fsz")?)?;
 /// let part = Part::Box(vec![0..1, 100..164, 200..264]);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::part::Part;
 use crate::reading::Reading;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record;
 use ferrosz_codec::container::table::ENTRY_BYTES;
@@ -23,7 +23,8 @@ use std::ops::Range;
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;
-/// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, PartialStream};
+/// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+/// use ferrosz::stream::PartialStream;
 ///
 /// let field: Vec<f32> = (0..200 * 200 * 20).map(|i| (i as f32).sqrt()).collect();
 /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-3)?).extents(&[200, 200, 20])?;
@@ -67,7 +68,8 @@ impl PartialStream {
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Compressor, PartialStream, Preset};
+    /// use ferrosz::{Bound, Compressor, Preset};
+    /// use ferrosz::stream::PartialStream;
     ///
     /// let file = Compressor::new(Preset::Small, Bound::abs(0.1)?).compress(&[7.0f32; 1_000_000])?;
     /// let first = PartialStream::least_bytes(1_000_000) as usize;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// A place of bytes that is read by ranges: memory, a file, or an object on a server.
 ///
-/// Programs implement it for their own storage; [`StreamAt`](crate::StreamAt) reads streams from it.
+/// Programs implement it for their own storage; [`StreamAt`](crate::stream::StreamAt) reads streams from it.
 pub trait ReadAt {
     /// The number of bytes.
     ///

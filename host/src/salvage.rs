@@ -12,7 +12,7 @@ use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::progress::SILENT;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use bytemuck::cast_slice_mut;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::layout::Family;

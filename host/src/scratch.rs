@@ -12,6 +12,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+pub use crate::spool::spool;
+
 /// Arrays of at least so many bytes are in files.
 pub const LARGE: u64 = 1 << 26;
 

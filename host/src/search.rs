@@ -53,7 +53,8 @@ impl Compressor {
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Compressor, Decompressor, Preset, Target};
+    /// use ferrosz::{Bound, Compressor, Decompressor, Preset};
+    /// use ferrosz::target::Target;
     ///
     /// let field: Vec<f32> = (0..6000).map(|i| (i as f32 * 0.01).sin()).collect();
     /// let compressor = Compressor::new(Preset::Small, Bound::default()).extents(&[60, 100])?;

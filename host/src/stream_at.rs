@@ -15,7 +15,8 @@ use std::slice;
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;
-/// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, StreamAt};
+/// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+/// use ferrosz::stream::StreamAt;
 ///
 /// let field: Vec<f32> = (0..200 * 200 * 20).map(|i| (i as f32).sqrt()).collect();
 /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-3)?).extents(&[200, 200, 20])?;

@@ -38,7 +38,8 @@ impl StreamLayout {
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Codec, Compressor, StreamLayout, ValueType};
+    /// use ferrosz::{Bound, Codec, Compressor, ValueType};
+    /// use ferrosz::stream::StreamLayout;
     ///
     /// let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.1)?);
     /// let stream = compressor.compress(&[1.0f32; 5000])?;

@@ -6,6 +6,8 @@ use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use std::fmt;
 
+pub use crate::search::Found;
+
 /// The figure of a stream that a [`Target`] is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TargetKind {

@@ -12,7 +12,7 @@ use crate::nearby::is_close;
 use crate::part::Part;
 use crate::reading::{Reading, regions};
 use crate::scratch::Copies;
-use crate::stream::{StoredChunk, StreamRef};
+use crate::stream_ref::{StoredChunk, StreamRef};
 use crate::table::Table;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -59,7 +59,8 @@ impl Update {
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part, Update};
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Part};
+    /// use ferrosz::stream::Update;
     ///
     /// let field = vec![1.0f32; 100_000];
     /// let mut stream = Compressor::new(Codec::PLAIN, Bound::abs(0.01)?).compress(&field)?;

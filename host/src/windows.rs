@@ -23,7 +23,7 @@ const RUN: u64 = 1 << 20;
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;
-/// use ferrosz::Windows;
+/// use ferrosz::windows::Windows;
 ///
 /// let windows = Windows::new(&[100, 50, 60], 100_000)?;
 /// assert_eq!(windows.len(), 4);
@@ -181,7 +181,8 @@ impl Compressor {
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
-    /// use ferrosz::{Bound, Compressor, Decompressor, Error, Preset, Windows};
+    /// use ferrosz::{Bound, Compressor, Decompressor, Error, Preset};
+    /// use ferrosz::windows::Windows;
     ///
     /// let field: Vec<f32> = (0..60 * 50 * 40).map(|i| (i as f32 * 1e-3).sin()).collect();
     /// let windows = Windows::new(&[60, 50, 40], 32_000)?;

@@ -8,9 +8,9 @@ use ferrosz::codec::mapping::Keep;
 use ferrosz::codec::oracle;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
+use ferrosz::stream::{Extents, Layout, TilePredictor, Update};
 use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Extents, Layout, Part, Shape,
-    TilePredictor, Update, Value, ValueType,
+    Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Part, Shape, Value, ValueType,
 };
 use fields::{Kind, field, mixed};
 use sha2::{Digest, Sha256};

@@ -3,10 +3,9 @@
 use super::{compressor_with_axes, order_of};
 use ferrosz::codec::mapping::{Keep, ValueMapping};
 use ferrosz::codec::oracle;
+use ferrosz::stream::Layout;
 use ferrosz::versions::{self, Version};
-use ferrosz::{
-    Axes, Bound, Compressor, Decompressor, Device, Element, Error, Fill, Layout, Part, Value,
-};
+use ferrosz::{Axes, Bound, Compressor, Decompressor, Device, Element, Error, Fill, Part, Value};
 
 /// What makes and reads streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

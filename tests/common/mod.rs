@@ -14,9 +14,8 @@ pub mod machine;
 pub mod matrix;
 
 use ferrosz::codec::mapping::axes::Order;
-use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Compressor, Device, Error, Extents, Layout, Preset, Shape,
-};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Axes, Bound, BoundMode, Codec, Compressor, Device, Error, Preset, Shape};
 
 /// Bounds that reach every path: coarse, fine, at the limit of the type, lossless.
 pub fn bounds() -> Vec<Bound> {

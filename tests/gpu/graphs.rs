@@ -5,7 +5,8 @@ use super::{line, same_bits};
 use crate::common::fields::make;
 use crate::common::graph::{FIELDS, capture, gpu, trample};
 use crate::common::{compressor, layouts, tile_layouts};
-use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Error, Layout, Part};
+use ferrosz::stream::Layout;
+use ferrosz::{Bound, Codec, Decompressor, Device, Dtype, Error, Part};
 
 /// Both directions of a layout, and the decoding of a part if the device can.
 fn replays(layout: Layout, bound: Bound) -> Result<(), Error> {

@@ -6,9 +6,9 @@ use crate::common::graph::{capture, gpu, trample};
 use crate::common::{compressor_with_axes, layouts, tile_layouts};
 use ferrosz::cuda::Workspace;
 use ferrosz::cuda::cudarc::driver::DeviceRepr;
+use ferrosz::stream::{Extents, Layout};
 use ferrosz::{
-    Axes, Bound, Codec, Compressor, Decompressor, Device, Element, Error, Extents, Fill, Layout,
-    Part, Preset, Shape,
+    Axes, Bound, Codec, Compressor, Decompressor, Device, Element, Error, Fill, Part, Preset, Shape,
 };
 
 /// A field of which a ball, or every fifth element, has fill values.

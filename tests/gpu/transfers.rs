@@ -3,7 +3,8 @@
 use super::{first_gpu, same_bits};
 use crate::common::fields::{Kind, make_long};
 use ferrosz::cuda::{Packed, Transfer};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Preset, Value, Windows};
+use ferrosz::windows::Windows;
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Error, Preset, Value};
 
 /// A compressor of a field on the host, with codec and absolute bound, and what each window's stream is and decodes to on the
 /// CPU.

@@ -7,9 +7,10 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::with_value;
 use ferrosz::cuda::AtAddress;
 use ferrosz::cuda::cudarc::driver::{DevicePtr, DevicePtrMut};
+use ferrosz::stream::{Extents, Layout, StreamLayout};
 use ferrosz::{
-    Axes, Bf16, Bound, Codec, Compressor, Decompressor, Device, Error, Extents, F16, Fill, Layout,
-    Part, Preset, Shape, StreamLayout, Value, ValueType,
+    Axes, Bf16, Bound, Codec, Compressor, Decompressor, Device, Error, F16, Fill, Part, Preset,
+    Shape, Value, ValueType,
 };
 
 /// Waves, and among them bit patterns of all kinds.

@@ -4,7 +4,8 @@ use crate::common::compressor_with_axes;
 use crate::common::graph::gpu;
 use crate::common::{layouts, tile_layouts};
 use ferrosz::cuda::cudarc::driver::DevicePtrMut;
-use ferrosz::{Bound, Decompressor, Device, Error, Layout, StreamLayout};
+use ferrosz::stream::{Layout, StreamLayout};
+use ferrosz::{Bound, Decompressor, Device, Error};
 
 /// Both directions with a workspace of exactly as many bytes as are said to suffice, in memory that is not clear; the bytes
 /// behind it stay as they are.

@@ -7,7 +7,8 @@ use crate::common::machine::Machine;
 use crate::common::matrix::check;
 use crate::common::{compressor, layouts, tile_layouts};
 use ferrosz::codec::oracle;
-use ferrosz::{Bound, Codec, Decompressor, Device, Element, Error, Extents, Layout, Shape};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Bound, Codec, Decompressor, Device, Element, Error, Shape};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 

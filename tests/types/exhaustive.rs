@@ -6,7 +6,8 @@ use crate::common::cases::takes_part;
 use crate::common::judge::judge;
 use crate::common::machine::Machine;
 use ferrosz::codec::{Value, ValueType, with_value};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Extents, Layout, Shape, info};
+use ferrosz::stream::{Extents, Layout};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Shape, info};
 use rayon::prelude::*;
 
 /// Absolute bounds for types of 16 bits: those of integers, powers of two, and the limits and middles of halves.

@@ -3,9 +3,9 @@ use super::fields::{Kind, field};
 use super::is_same;
 use crate::common::cases::takes_part;
 use ferrosz::codec::with_value;
+use ferrosz::stream::{Extents, Layout};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, Extents, Layout, Part, Shape, Value,
-    ValueType,
+    Bound, Codec, Compressor, Decompressor, Device, Error, Part, Shape, Value, ValueType,
 };
 use rayon::prelude::*;
 

@@ -4,9 +4,11 @@ use super::fields::{Kind, field, number};
 use super::{converted, is_same};
 use crate::common::judge::judge;
 use ferrosz::codec::with_value;
+use ferrosz::stream::{Update, compact};
+use ferrosz::target::Target;
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, Fill, FormatError, Part, Preset, Target,
-    Update, Value, compact, info, max_compressed_len,
+    Bound, Codec, Compressor, Decompressor, Device, Error, Fill, FormatError, Part, Preset, Value,
+    info, max_compressed_len,
 };
 
 fn compressor(codec: Codec, bound: f64) -> Compressor {

@@ -4,7 +4,7 @@ use crate::judge::{Judgement, judge};
 use crate::missing;
 use crate::numbers::numbers;
 use crate::quality::{self, Class, Kept, Quality};
-use ferrosz::internals::Copies;
+use ferrosz::scratch::Copies;
 use ferrosz::{Bound, BoundError, BoundMode, Error, Info, Value};
 
 /// A stream compared with its original.

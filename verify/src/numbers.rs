@@ -1,7 +1,7 @@
 //! The numbers of values, for comparisons: halves and integers as floating-point numbers that hold them exactly.
 
 use bytemuck::cast_slice;
-use ferrosz::internals::{Coded, Copies, Scratch};
+use ferrosz::scratch::{Coded, Copies, Scratch};
 use ferrosz::{Error, Value};
 use rayon::prelude::*;
 

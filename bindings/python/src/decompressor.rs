@@ -115,7 +115,7 @@ pub enum Source {
     /// All of them.
     Buffer(Bytes),
     /// Those that are known.
-    Partial(Arc<RwLock<ferrosz::PartialStream>>),
+    Partial(Arc<RwLock<ferrosz::stream::PartialStream>>),
 }
 
 impl Source {

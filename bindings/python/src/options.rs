@@ -1,9 +1,10 @@
 //! The options of a compression, from keyword arguments.
 
 use crate::error::{argument, raised};
+use ferrosz::target::{Target, TargetKind};
 use ferrosz::{
     Axes, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill, Preset,
-    Target, TargetKind, Value,
+    Value,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;

@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[pyclass(frozen, module = "ferrosz")]
 pub struct PartialStream {
     /// Threads decode at the same time.
-    stream: Arc<RwLock<ferrosz::PartialStream>>,
+    stream: Arc<RwLock<ferrosz::stream::PartialStream>>,
     extents: Vec<u64>,
 }
 
@@ -31,13 +31,13 @@ pub struct PartialStream {
 impl PartialStream {
     /// The number of bytes to begin with.
     #[classattr]
-    const FIRST_BYTES: usize = ferrosz::PartialStream::FIRST_BYTES;
+    const FIRST_BYTES: usize = ferrosz::stream::PartialStream::FIRST_BYTES;
 
     /// A stream that begins with these bytes: `FIRST_BYTES` of them, or all of a shorter stream.
     #[new]
     fn new(first: &Bound<'_, PyAny>) -> PyResult<Self> {
         let bytes = Bytes::new(first)?;
-        let stream = ferrosz::PartialStream::new(bytes.as_slice());
+        let stream = ferrosz::stream::PartialStream::new(bytes.as_slice());
         let stream = stream.map_err(|error| raised(first.py(), &error))?;
         Ok(Self {
             extents: stream.extents(),

@@ -2,7 +2,8 @@
 
 use crate::chunk::Chunk;
 use crate::error::codec_error;
-use ferrosz::{Decompressor, Error, FormatError, Part, PartialStream};
+use ferrosz::stream::PartialStream;
+use ferrosz::{Decompressor, Error, FormatError, Part};
 use zarrs::array::{ArrayBytes, ArrayBytesRaw, CodecError, Indexer};
 use zarrs::storage::byte_range::ByteRange;
 

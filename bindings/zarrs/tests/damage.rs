@@ -187,7 +187,7 @@ fn huge_claims_are_errors() {
             assert!(result.is_err(), "{forged:?}");
         }
     }
-    let elements = ferrosz::Extents::new(&[1 << 20, 1 << 20]).unwrap();
+    let elements = ferrosz::stream::Extents::new(&[1 << 20, 1 << 20]).unwrap();
     let mut stream = sound.clone();
     let forged = Header {
         extents: elements,

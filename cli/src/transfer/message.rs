@@ -14,7 +14,8 @@
 use crate::field_file::write_values;
 use crc32fast::Hasher;
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Value, ValueType, Windows};
+use ferrosz::windows::Windows;
+use ferrosz::{Value, ValueType};
 use std::io::{self, Read, Write};
 use thiserror::Error;
 

@@ -10,7 +10,8 @@ use crate::{
 };
 use ferrosz::codec::with_value;
 use ferrosz::internals::overlapped;
-use ferrosz::{Decompressor, Value, Window};
+use ferrosz::windows::Window;
+use ferrosz::{Decompressor, Value};
 use serde_json::json;
 use std::fs;
 use std::io::{self, BufReader};

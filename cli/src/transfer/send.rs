@@ -10,7 +10,8 @@ use crate::{
     location::Location, output, progress::Progress, report, threads, transfer::limit::Limited,
 };
 use ferrosz::internals::overlapped;
-use ferrosz::{Compressor, Decompressor, Value, Windows};
+use ferrosz::windows::Windows;
+use ferrosz::{Compressor, Decompressor, Value};
 use serde_json::json;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -110,7 +111,7 @@ fn send<V: Value>(
             };
             Ok(Some((window, content)))
         },
-        |(window, content): (ferrosz::Window, Cow<'_, [u8]>)| {
+        |(window, content): (ferrosz::windows::Window, Cow<'_, [u8]>)| {
             bytes += content.len() as u64;
             sender.write(|writer| Greeting::write_window(writer, window.number, &content))?;
             progress.advance(window.count());

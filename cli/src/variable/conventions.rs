@@ -4,7 +4,7 @@ use super::VariableError;
 use super::number::{NumberType, Numbers};
 use crate::array::{Array, Field, Input};
 use bytemuck::Pod;
-use ferrosz::internals::{Copies, Scratch};
+use ferrosz::scratch::{Copies, Scratch};
 use ferrosz::{Bf16, F16, Fill, Value, ValueType};
 
 /// The attributes that are read.

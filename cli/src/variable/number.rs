@@ -1,7 +1,7 @@
 //! The numbers that files hold, which are more types than ferrosz compresses.
 
 use bytemuck::Pod;
-use ferrosz::internals::Scratch;
+use ferrosz::scratch::Scratch;
 use ferrosz::{Bf16, F16, Value};
 
 /// A type of numbers that fill their bytes: two's complement, unsigned, or IEEE 754.

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::parallel;
 use crate::scratch::Copies;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;

@@ -105,7 +105,8 @@ impl Packed {
 /// ```no_run
 /// # use ferrosz_host as ferrosz;
 /// use ferrosz::cuda::{Gpu, Packed, Transfer};
-/// use ferrosz::{Bound, Codec, Compressor, Windows};
+/// use ferrosz::{Bound, Codec, Compressor};
+/// use ferrosz::windows::Windows;
 ///
 /// let gpu = Gpu::new(0)?;
 /// let stream = gpu.context().default_stream();

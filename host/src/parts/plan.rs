@@ -14,7 +14,7 @@ use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::job::Job;
 use crate::sample;
-use crate::stream::{self, StreamRef};
+use crate::stream_ref::{self, StreamRef};
 use crate::table::Table;
 use crate::ways::Way;
 use ferrosz_codec::container::checksum::checksum;
@@ -253,7 +253,7 @@ impl Plan {
             bound_of_values: header.bound,
             mapping: ValueMapping::default(),
             order: Order::of_records(records, &header.extents)?,
-            conversion: stream::conversion(header, records)?,
+            conversion: stream_ref::conversion(header, records)?,
         })
     }
 

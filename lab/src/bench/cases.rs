@@ -2,7 +2,8 @@
 
 use super::field::Subject;
 use super::flags::{Flags, RANGES};
-use ferrosz::{Bound, BoundMode, Codec, Element, Layout, Shape};
+use ferrosz::stream::Layout;
+use ferrosz::{Bound, BoundMode, Codec, Element, Shape};
 use ferrosz_cli::{failure::Failure, report};
 use ferrosz_cuszp::cuszp::Mode;
 use ferrosz_cuszp::{Bare, aatrox, cuszp};

@@ -8,9 +8,8 @@ use super::{
     times::Times,
 };
 use ferrosz::cuda::Workspace;
-use ferrosz::{
-    Bound, Compressor, Decompressor, Device, Element, Extents, Layout, Part, StreamLayout,
-};
+use ferrosz::stream::{Extents, Layout, StreamLayout};
+use ferrosz::{Bound, Compressor, Decompressor, Device, Element, Part};
 use ferrosz_cli::failure::Failure;
 use ferrosz_verify::judge;
 

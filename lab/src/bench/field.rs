@@ -1,7 +1,8 @@
 //! The fields of a run.
 
 use super::flags::{Flags, Source, Synthetic};
-use ferrosz::{Element, Extents};
+use ferrosz::Element;
+use ferrosz::stream::Extents;
 use ferrosz_cli::array::{Array, Field};
 use ferrosz_cli::{args::ShapeFlags, failure::Failure, field_file, location::Location};
 

@@ -7,7 +7,8 @@ use clap::Args;
 use ferrosz::cuda::cudarc::driver::{CudaSlice, result};
 use ferrosz::cuda::{AtAddress, Packed, PinnedMemory, Transfer, Workspace};
 use ferrosz::internals::try_zeroed;
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, ValueType, Windows};
+use ferrosz::windows::Windows;
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, ValueType};
 use ferrosz_cli::{args::ShapeFlags, array::Field, common::Common, failure::Failure, output};
 
 /// Calls before those that are timed.

@@ -3,7 +3,8 @@
 use super::fields::Kind;
 use super::{Case, bound, extents};
 use ferrosz::codec::mapping::Keep;
-use ferrosz::{Axes, BoundMode, Codec, Dtype, Layout, Part, Shape, ValueType};
+use ferrosz::stream::Layout;
+use ferrosz::{Axes, BoundMode, Codec, Dtype, Part, Shape, ValueType};
 
 /// Fields with a bound relative to each value, and fields whose zeros and signs are kept by a mask.
 pub fn of_pwrel(cases: &mut Vec<Case>) {

@@ -9,8 +9,9 @@ use dlpark::ffi::{
 };
 use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
 use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
+use ferrosz::ValueType;
 use ferrosz::cuda::Gpu;
-use ferrosz::{StreamLayout, ValueType};
+use ferrosz::stream::StreamLayout;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

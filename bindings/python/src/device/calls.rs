@@ -10,7 +10,8 @@ use crate::part::IndexedBox;
 use ferrosz::codec::with_value;
 use ferrosz::cuda::cudarc::driver::result;
 use ferrosz::cuda::{AtAddress, FieldChoice};
-use ferrosz::{Decompressor, Error, Part, StreamLayout, Value, ValueType};
+use ferrosz::stream::StreamLayout;
+use ferrosz::{Decompressor, Error, Part, Value, ValueType};
 use pyo3::prelude::*;
 
 /// The alignment of the room for the stream, which is behind the workspace.

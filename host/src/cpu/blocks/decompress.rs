@@ -5,7 +5,7 @@ use crate::cpu::output::Output;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::parallel;
-use crate::stream::{StoredChunk, StreamRef};
+use crate::stream_ref::{StoredChunk, StreamRef};
 use ferrosz_codec::container::chunk::CHUNK;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::layout::BlockLayout;

@@ -6,7 +6,7 @@ use crate::cpu::version::{Version, Work};
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::parallel;
-use crate::stream::{StoredChunk, StreamRef};
+use crate::stream_ref::{StoredChunk, StreamRef};
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};

@@ -14,7 +14,7 @@ use crate::cpu::{Progress, Version};
 use crate::error::Error;
 use crate::memory;
 use crate::parallel;
-use crate::stream::{StoredChunk, StreamRef};
+use crate::stream_ref::{StoredChunk, StreamRef};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;

@@ -12,7 +12,7 @@ use crate::damage::GridBox;
 use crate::damage::Lost;
 use crate::error::Error;
 use crate::parallel;
-use crate::stream::StreamRef;
+use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::{TILE, TileGrid};

@@ -1,0 +1,249 @@
+//! A stream in memory: header, records, chunk table, payload, and the updates behind them.
+
+use crate::cpu::writer::Writer;
+use crate::encoded::EncodedChunks;
+use crate::error::Error;
+use crate::table::Table;
+use ferrosz_codec::FormatError;
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::identity::Identity;
+use ferrosz_codec::container::record;
+use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
+use ferrosz_codec::container::tiles::prologue_bytes;
+use ferrosz_codec::container::update::{Replacements, Tail};
+use ferrosz_codec::error::ChunkFault;
+use ferrosz_codec::mapping::ValueMapping;
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::Classes;
+
+/// A complete stream.
+pub(crate) struct StreamRef<'a> {
+    pub(crate) header: Header,
+    /// The order of the coded field's axes.
+    pub(crate) order: Order,
+    identity: Identity,
+    pub(crate) records: &'a [u8],
+    /// The classes of the mask, and the scale.
+    pub(crate) mapping: ValueMapping,
+    /// The conversion of values.
+    pub(crate) conversion: Conversion,
+    table: &'a [[u8; ENTRY_BYTES]],
+    payload: &'a [u8],
+    updates: &'a [u8],
+    pub(crate) replacements: Replacements,
+}
+
+/// A chunk of a stream.
+pub(crate) struct StoredChunk<'a> {
+    pub(crate) entry: Entry,
+    /// The seed of its checksum.
+    pub(crate) seed: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> StreamRef<'a> {
+    /// Reads a complete stream. Bytes that an interrupted process left may follow it: see [`Tail`].
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let header = Header::read(bytes)?;
+        let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
+        if found < needed {
+            return Err(FormatError::Truncated { needed, found });
+        }
+        let (bytes, tail) = bytes.split_at(needed as usize);
+        if Tail::of(tail).is_none() {
+            return Err(FormatError::TrailingBytes(found - needed));
+        }
+        let (bytes, updates) = bytes.split_at(header.payload_end() as usize);
+        let (bytes, payload) = bytes.split_at(header.payload_start() as usize);
+        let table = table(&header, bytes)?;
+        let records = &bytes[HEADER_BYTES..header.table_start() as usize];
+        Ok(Self {
+            header,
+            order: Order::of_records(records, &header.extents)?,
+            identity: header.identity(),
+            records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
+            table,
+            payload,
+            updates,
+            replacements: Replacements::read(updates, &header)?,
+        })
+    }
+
+    /// The start of a stream without updates: its records, the first entries of its table, and their chunks.
+    pub(crate) fn of_start(
+        header: Header,
+        records: &'a [u8],
+        table: &'a [[u8; ENTRY_BYTES]],
+        payload: &'a [u8],
+    ) -> Result<Self, FormatError> {
+        Ok(Self {
+            header,
+            order: Order::of_records(records, &header.extents)?,
+            identity: header.identity(),
+            records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
+            table,
+            payload,
+            updates: &[],
+            replacements: Replacements::read(&[], &header)?,
+        })
+    }
+
+    /// Reads the rest of a stream whose header is undamaged. Bytes may be missing at its end, and any bytes may follow
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the header, and of updates that are damaged or cut off, as it is then unknown which chunks they
+    /// replace.
+    pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let header = Header::read(bytes)?;
+        let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
+        if header.update_bytes > 0 && found < needed {
+            return Err(FormatError::Truncated { needed, found });
+        }
+        let part = |from: u64, to: u64| &bytes[from.min(found) as usize..to.min(found) as usize];
+        let updates = part(header.payload_end(), needed);
+        let records = part(HEADER_BYTES as u64, header.table_start());
+        record::check(records, header.record_sum)?;
+        Ok(Self {
+            header,
+            order: Order::of_records(records, &header.extents)?,
+            identity: header.identity(),
+            records,
+            mapping: mapping(&header, records)?,
+            conversion: conversion(&header, records)?,
+            table: part(header.table_start(), header.payload_start())
+                .as_chunks()
+                .0,
+            payload: part(header.payload_start(), header.payload_end()),
+            updates,
+            replacements: Replacements::read(updates, &header)?,
+        })
+    }
+
+    /// The entries of the table; fewer if the stream is cut off.
+    pub(crate) fn table(&self) -> &'a [[u8; ENTRY_BYTES]] {
+        self.table
+    }
+
+    /// The bytes of all chunks but replaced ones.
+    pub(crate) fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The chunk of the table's entry with this number.
+    pub(crate) fn chunk(&self, number: u64) -> Result<StoredChunk<'a>, FormatError> {
+        let (entry, bytes) = match self.replacements.of(number) {
+            Some(replacement) => (replacement.entry, self.updates),
+            None => (self.entry(number)?, self.payload),
+        };
+        let mut range = entry.range();
+        if let (0, Some(layout)) = (number, self.header.layout().tiles()) {
+            let length = prologue_bytes(&layout, self.header.dtype, self.payload);
+            range.end = length.ok_or(ChunkFault::Length.in_chunk(0))?;
+        }
+        let bounds = usize::try_from(range.start)
+            .ok()
+            .zip(usize::try_from(range.end).ok());
+        let bytes = bounds.and_then(|(start, end)| bytes.get(start..end));
+        Ok(StoredChunk {
+            entry,
+            seed: self.identity.seed(number, entry.form),
+            bytes: bytes.ok_or(ChunkFault::Place.in_chunk(number))?,
+        })
+    }
+
+    fn entry(&self, number: u64) -> Result<Entry, FormatError> {
+        let index = usize::try_from(number).ok();
+        let entry = index.and_then(|index| self.table.get(index));
+        let entry = Entry::from_bytes(
+            entry.ok_or(ChunkFault::Place.in_chunk(number))?,
+            self.header.layout().split(),
+        );
+        let is_prologue = number == 0 && self.header.codec.tiles().is_some();
+        if is_prologue && entry.range() != (0..0) {
+            return Err(ChunkFault::Place.in_chunk(number));
+        }
+        Ok(entry)
+    }
+
+    /// A stream without updates, with this header except for the length of its payload, and with these records. It has
+    /// the bytes of the chunks with these numbers, and of no other chunks. Checksums are not checked: the checksum of a
+    /// damaged chunk stays wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if a chunk has an impossible position, and [`Error::OutOfMemory`].
+    pub(crate) fn rewrite(
+        &self,
+        header: Header,
+        records: &[u8],
+        numbers: impl Iterator<Item = u64>,
+    ) -> Result<Vec<u8>, Error> {
+        let header = Header {
+            record_bytes: records.len() as u64,
+            record_sum: checksum(0, records),
+            payload_bytes: 0,
+            update_bytes: 0,
+            ..header
+        };
+        let of_this = Table::of(&self.header);
+        let chunks = numbers.map(|number| {
+            let StoredChunk { entry, bytes, .. } = self.chunk(number)?;
+            Ok(EncodedChunks {
+                listings: vec![of_this.listing(number, &entry, bytes.len() as u64)],
+                bytes,
+            })
+        });
+        let chunks: Vec<_> = chunks.collect::<Result<_, FormatError>>()?;
+        let mut stream = Vec::new();
+        let mut writer = Writer::new(header, records, &mut stream)?;
+        writer.append(&chunks)?;
+        writer.finish()?;
+        Ok(stream)
+    }
+}
+
+/// The conversion of a stream with this header and these records.
+pub(crate) fn conversion(header: &Header, records: &[u8]) -> Result<Conversion, FormatError> {
+    Conversion::from_records(records, header.value_type, header.conversion)
+}
+
+/// The order of the axes of a stream whose header this is; the payload may be missing.
+pub(crate) fn order(header: &Header, stream: &[u8]) -> Result<Order, FormatError> {
+    let start = usize::try_from(header.table_start()).ok();
+    let records = start.and_then(|start| stream.get(HEADER_BYTES..start));
+    Order::of_records(records.unwrap_or_default(), &header.extents)
+}
+
+/// The mapping of the values of a stream with this header and these records.
+pub(crate) fn mapping(header: &Header, records: &[u8]) -> Result<ValueMapping, FormatError> {
+    Ok(ValueMapping {
+        classes: Classes::from_records(records, header.classes, header.dtype)?,
+        scale: header.scale(),
+    })
+}
+
+/// The chunk table's entries as bytes. The records before it must have been checked; the payload may be missing.
+pub(crate) fn table<'a>(
+    header: &Header,
+    stream: &'a [u8],
+) -> Result<&'a [[u8; ENTRY_BYTES]], FormatError> {
+    let truncated = FormatError::Truncated {
+        needed: header.payload_start(),
+        found: stream.len() as u64,
+    };
+    let ends = [header.table_start(), header.payload_start()].map(|at| usize::try_from(at).ok());
+    let [Some(start), Some(end)] = ends else {
+        return Err(truncated);
+    };
+    let records = stream.get(HEADER_BYTES..start).ok_or(truncated)?;
+    record::check(records, header.record_sum)?;
+    Ok(stream.get(start..end).ok_or(truncated)?.as_chunks().0)
+}

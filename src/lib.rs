@@ -14,7 +14,9 @@
 //! ```
 //!
 //! * [`Compressor`] and [`Decompressor`] work on slices, wherever [`Device`] says.
-//! * [`Part`] names a part of a field, to be decompressed or, by [`Update`], to be replaced alone.
+//! * [`Part`] names a part of a field, to be decompressed or, by [`stream::Update`], to be replaced alone.
+//! * [`stream`] has streams far away, damaged or updated, [`target`] what a stream is to reach, [`parts`] fields whose
+//!   parts several processes have, and [`windows`] fields that travel.
 //! * `cuda` (with the feature `cuda`) works on device memory and on CUDA streams of the caller.
 //!
 //! The crate `ferrosz-cuszp` reads and writes the streams of cuSZp and AATROX; `ferrosz-stages` has the interpolation

@@ -41,6 +41,9 @@ typedef struct ferrosz_inbox ferrosz_inbox;
 // The properties of a stream.
 typedef struct ferrosz_info ferrosz_info;
 
+// What a comparison of a stream with its original has found.
+typedef struct ferrosz_verification ferrosz_verification;
+
 // Device memory that calls on one CUDA stream share.
 typedef struct ferrosz_workspace ferrosz_workspace;
 
@@ -579,6 +582,44 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
+
+// Decompresses a stream of `bytes` bytes and compares it with the original, `elements` values of `type`. The bound is judged
+// in exact arithmetic, by code that compression does not use. Null if it fails. `decompressor` may be null. Free the result
+// with ferrosz_verification_free.
+ferrosz_verification *ferrosz_verification_new(const ferrosz_decompressor *decompressor,
+                                               ferrosz_type type,
+                                               const void *original,
+                                               uint64_t elements,
+                                               const void *stream,
+                                               uint64_t bytes,
+                                               ferrosz_error *error);
+
+// Frees a verification. Does nothing with a null pointer.
+void ferrosz_verification_free(ferrosz_verification *verification);
+
+// Whether all errors are within the bound and within what the stream promises, and all NaNs and infinities came back.
+bool ferrosz_verification_kept(const ferrosz_verification *verification);
+
+// The number of values whose error is above the user's bound.
+uint64_t ferrosz_verification_over_limit(const ferrosz_verification *verification);
+
+// The absolute error that the user's bound is on this original; infinity with FERROSZ_PWREL.
+double ferrosz_verification_limit(const ferrosz_verification *verification);
+
+// The largest error.
+double ferrosz_verification_largest_error(const ferrosz_verification *verification);
+
+// The index of the largest error; 2^64 - 1 if no value has one.
+uint64_t ferrosz_verification_largest_error_at(const ferrosz_verification *verification);
+
+// The peak signal-to-noise ratio in decibels, the peak being the range of the original; infinity without error.
+double ferrosz_verification_psnr(const ferrosz_verification *verification);
+
+// The root of the mean squared error.
+double ferrosz_verification_rmse(const ferrosz_verification *verification);
+
+// The structural similarity, 1 without error; NaN if the field has none.
+double ferrosz_verification_ssim(const ferrosz_verification *verification);
 
 // The version of the library, such as "0.1.0".
 const char *ferrosz_version(void);

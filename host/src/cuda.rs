@@ -389,9 +389,8 @@ impl Gpu {
         let view = unsafe { words("input", address, found)? };
         let first_bytes = |count: u64| {
             let mut bytes = vec![0; count as usize];
-            match count {
-                0 => {}
-                _ => self.run(stream, |executor| executor.download(view, 0, &mut bytes))?,
+            if count > 0 {
+                self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
             }
             Ok::<_, Error>(bytes)
         };

@@ -59,6 +59,15 @@ impl<'a> StreamRef<'a> {
         let (bytes, payload) = bytes.split_at(header.payload_start() as usize);
         let table = table(&header, bytes)?;
         let records = &bytes[HEADER_BYTES..header.table_start() as usize];
+        Self::of_sections(header, [records, payload, updates], table)
+    }
+
+    /// A stream with these records, payload and updates.
+    fn of_sections(
+        header: Header,
+        [records, payload, updates]: [&'a [u8]; 3],
+        table: &'a [[u8; ENTRY_BYTES]],
+    ) -> Result<Self, FormatError> {
         Ok(Self {
             header,
             order: Order::of_records(records, &header.extents)?,
@@ -80,18 +89,7 @@ impl<'a> StreamRef<'a> {
         table: &'a [[u8; ENTRY_BYTES]],
         payload: &'a [u8],
     ) -> Result<Self, FormatError> {
-        Ok(Self {
-            header,
-            order: Order::of_records(records, &header.extents)?,
-            identity: header.identity(),
-            records,
-            mapping: mapping(&header, records)?,
-            conversion: conversion(&header, records)?,
-            table,
-            payload,
-            updates: &[],
-            replacements: Replacements::read(&[], &header)?,
-        })
+        Self::of_sections(header, [records, payload, &[]], table)
     }
 
     /// Reads the rest of a stream whose header is undamaged. Bytes may be missing at its end, and any bytes may follow
@@ -111,20 +109,9 @@ impl<'a> StreamRef<'a> {
         let updates = part(header.payload_end(), needed);
         let records = part(HEADER_BYTES as u64, header.table_start());
         record::check(records, header.record_sum)?;
-        Ok(Self {
-            header,
-            order: Order::of_records(records, &header.extents)?,
-            identity: header.identity(),
-            records,
-            mapping: mapping(&header, records)?,
-            conversion: conversion(&header, records)?,
-            table: part(header.table_start(), header.payload_start())
-                .as_chunks()
-                .0,
-            payload: part(header.payload_start(), header.payload_end()),
-            updates,
-            replacements: Replacements::read(updates, &header)?,
-        })
+        let table = part(header.table_start(), header.payload_start());
+        let payload = part(header.payload_start(), header.payload_end());
+        Self::of_sections(header, [records, payload, updates], table.as_chunks().0)
     }
 
     /// The entries of the table; fewer if the stream is cut off.

@@ -42,7 +42,11 @@ const FILLED: &str = "holes of a mask are filled from all of the field, and nobo
 const LOGARITHMS: &str = "signs and zeros of logarithms are in a mask";
 const AS_IT_IS: &str = "its parts are compressed from the field as it is";
 const CHOOSE: &str = "nobody has all of the field to choose for; choose first";
+const ROOM: &str = "its memory is for the streams of one codec; choose first";
+const MASKS: &str = "its kernel makes no masks";
+const CODEC: &str = "one kernel is for one codec; choose first";
 const LINES: &str = "each of its arrays is a line, and all are compressed by one kernel";
+const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each array alone";
 
 /// All that is refused, and why.
 const REFUSALS: [(Way, &[Setting], &str); 14] = [
@@ -54,24 +58,12 @@ const REFUSALS: [(Way, &[Setting], &str); 14] = [
     (Way::Slabs, &[Setting::Pwrel], LOGARITHMS),
     (Way::Slabs, &[Setting::Axes, Setting::Converted], AS_IT_IS),
     (Way::Slabs, &[Setting::Preset], CHOOSE),
-    (
-        Way::Transfer,
-        &[Setting::Preset],
-        "its memory is for the streams of one codec; choose first",
-    ),
-    (Way::Batch, &[Setting::Mask], "its kernel makes no masks"),
+    (Way::Transfer, &[Setting::Preset], ROOM),
+    (Way::Batch, &[Setting::Mask], MASKS),
     (Way::Batch, &[Setting::Pwrel], LOGARITHMS),
-    (
-        Way::Batch,
-        &[Setting::Preset],
-        "one kernel is for one codec; choose first",
-    ),
+    (Way::Batch, &[Setting::Preset], CODEC),
     (Way::Batch, &[Setting::Axes, Setting::Extents], LINES),
-    (
-        Way::Batch,
-        &[Setting::Tiles, Setting::Converted],
-        "its kernel codes blocks of f32 and f64; compress each array alone",
-    ),
+    (Way::Batch, &[Setting::Tiles, Setting::Converted], BLOCKS),
 ];
 
 /// Why a way cannot have a setting; none if it can.

@@ -38,7 +38,7 @@ pub struct Compressor {
 }
 
 /// The arguments of a compressor; none stands for a default.
-#[derive(IntoPyObject)]
+#[derive(IntoPyObject, Clone, Copy)]
 struct Given<'a> {
     abs: Option<f64>,
     range: Option<f64>,
@@ -58,6 +58,58 @@ struct Given<'a> {
     keep: Option<&'a str>,
     rewritable: Option<bool>,
     device: Option<&'a str>,
+}
+
+impl Given<'_> {
+    fn aims(&self) -> Aims {
+        Aims {
+            bounds: [
+                (BoundMode::Abs, self.abs),
+                (BoundMode::Range, self.range),
+                (BoundMode::Max, self.max),
+                (BoundMode::Pwrel, self.pwrel),
+            ],
+            targets: [
+                (TargetKind::Psnr, self.psnr),
+                (TargetKind::Rmse, self.rmse),
+                (TargetKind::Ratio, self.ratio),
+            ],
+        }
+    }
+
+    /// The compressor with these arguments, but for fill values and targets.
+    fn compressor(&self, py: Python<'_>) -> PyResult<ferrosz::Compressor> {
+        let bound = match self.aims().only(py)? {
+            Aim::Bound(bound) => bound,
+            Aim::Target(_) => ErrorBound::default(),
+        };
+        let failed = |error: Error| raised(py, &error);
+        let choice = choice(py, self.preset, self.codec)?;
+        let device = device_of(py, self.device.unwrap_or("auto"))?;
+        let mut compressor = ferrosz::Compressor::new(choice, bound).device(device);
+        if let Some(text) = self.axes {
+            compressor = compressor.axes(axes_of(py, text)?);
+        }
+        if let Some(rank) = self.rank {
+            compressor = compressor.with_rank(rank).map_err(failed)?;
+        }
+        if let Some(tiles) = self.chunk_tiles {
+            compressor = compressor.with_chunk_tiles(tiles).map_err(failed)?;
+        }
+        if self.keep.is_some() {
+            compressor = compressor.keep_none();
+        }
+        if self.keep_sign.is_some() {
+            compressor = compressor.keep_signs();
+        }
+        if self.keep_zero.is_some() {
+            compressor = compressor.keep_zeros();
+        }
+        match self.rewritable {
+            Some(_) => compressor.rewritable().map_err(failed),
+            None => Ok(compressor),
+        }
+    }
 }
 
 #[pymethods]
@@ -92,7 +144,6 @@ impl Compressor {
         rewritable: bool,
         device: &str,
     ) -> PyResult<Self> {
-        let is_kept_by_field = by_field(py, keep)?;
         let given = Given {
             abs,
             range,
@@ -109,65 +160,18 @@ impl Compressor {
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),
             keep_zero: keep_zero.then_some(true),
-            keep: (!is_kept_by_field).then_some("none"),
+            keep: (!by_field(py, keep)?).then_some("none"),
             rewritable: rewritable.then_some(true),
             device: (device != "auto").then_some(device),
         };
-        let arguments = Arguments::new(&given.into_pyobject(py)?)?;
-        let aims = Aims {
-            bounds: [
-                (BoundMode::Abs, abs),
-                (BoundMode::Range, range),
-                (BoundMode::Max, max),
-                (BoundMode::Pwrel, pwrel),
-            ],
-            targets: [
-                (TargetKind::Psnr, psnr),
-                (TargetKind::Rmse, rmse),
-                (TargetKind::Ratio, ratio),
-            ],
+        let options = Options {
+            aim: given.aims().only(py)?,
+            compressor: given.compressor(py)?,
+            fills: fill.clone(),
         };
-        let aim = aims.only(py)?;
-        let bound = match aim {
-            Aim::Bound(bound) => bound,
-            Aim::Target(_) => ErrorBound::default(),
-        };
-        let choice = choice(py, preset, codec)?;
-        let mut compressor = ferrosz::Compressor::new(choice, bound).device(device_of(py, device)?);
-        if let Some(text) = axes {
-            compressor = compressor.axes(axes_of(py, text)?);
-        }
-        if let Some(rank) = rank {
-            compressor = compressor
-                .with_rank(rank)
-                .map_err(|error| raised(py, &error))?;
-        }
-        if let Some(tiles) = chunk_tiles {
-            compressor = compressor
-                .with_chunk_tiles(tiles)
-                .map_err(|error| raised(py, &error))?;
-        }
-        if !is_kept_by_field {
-            compressor = compressor.keep_none();
-        }
-        if keep_sign {
-            compressor = compressor.keep_signs();
-        }
-        if keep_zero {
-            compressor = compressor.keep_zeros();
-        }
-        if rewritable {
-            compressor = compressor
-                .rewritable()
-                .map_err(|error| raised(py, &error))?;
-        }
         Ok(Self {
-            options: Arc::new(Options {
-                aim,
-                fills: fill,
-                compressor,
-            }),
-            arguments,
+            options: Arc::new(options),
+            arguments: Arguments::new(&given.into_pyobject(py)?)?,
         })
     }
 

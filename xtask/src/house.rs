@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 91_100;
+const MOST_LINES: usize = 90_600;
 const MOST_LINES_OF: [(&str, usize); 1] = [("host", 28_500)];
 
 /// The most lines of a function outside tests.
-const LONGEST_FUNCTION: usize = 100;
+const LONGEST_FUNCTION: usize = 80;
 
 /// The most files of a crate that import each other with `use`.
 const LARGEST_CIRCLE: usize = 9;
 
 /// The most names that several types of one crate have. Kernels may each have a [`SHARED_NAME`].
-const MOST_SHARED_NAMES: usize = 121;
+const MOST_SHARED_NAMES: usize = 109;
 const SHARED_NAME: &str = "Scratch";
 
 /// The most executables of integration tests: one of each crate, and that of the toys, which `cargo test --workspace` leaves

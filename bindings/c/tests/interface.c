@@ -232,11 +232,17 @@ static void wrong_arguments(ferrosz_error *error) {
     CHECK_NULL(ferrosz_compressor_new("plain", FERROSZ_ABS, NAN, error), FERROSZ_INVALID_ARGUMENT, "not a finite number");
     CHECK(ferrosz_compressor_new("zip", FERROSZ_ABS, 1, NULL) == NULL);
 
+    // No extents are those of a single element.
+    ferrosz_compressor *of_number = ferrosz_compressor_new("plain", FERROSZ_ABS, 0.5, error);
+    CHECK(ferrosz_compressor_set_extents(of_number, 0, NULL, error) == FERROSZ_OK);
+    CHECK(ferrosz_compress(of_number, FERROSZ_F32, field, 1, stream, sizeof stream, &bytes, error) == FERROSZ_OK);
+    CHECK_FAILS(ferrosz_compress(of_number, FERROSZ_F32, field, 8, stream, sizeof stream, &bytes, error), FERROSZ_INVALID_ARGUMENT, "extents []");
+    ferrosz_compressor_free(of_number);
+
     ferrosz_compressor *compressor = ferrosz_compressor_new("plain", FERROSZ_ABS, 0.5, error);
     const uint64_t two[] = {3, 3}, large[] = {1ull << 40, 1ull << 40}, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     CHECK_FAILS(ferrosz_compressor_set_extents(NULL, 2, two, error), FERROSZ_INVALID_ARGUMENT, "compressor: the pointer is null");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 2, NULL, error), FERROSZ_INVALID_ARGUMENT, "extents: the pointer is null");
-    CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 0, two, error), FERROSZ_INVALID_ARGUMENT, "extents []");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 9, nine, error), FERROSZ_INVALID_ARGUMENT, "up to eight");
     CHECK_FAILS(ferrosz_compressor_set_extents(compressor, 2, large, error), FERROSZ_INVALID_ARGUMENT, "below 2^64");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 4, error), FERROSZ_INVALID_ARGUMENT, "rank 4");

@@ -562,6 +562,56 @@ fn damaged_plans_and_parts_are_found() {
     }
 }
 
+/// The last value of an odd number of values of 16 bits is not in a whole word.
+#[test]
+fn a_plan_knows_short_fields_of_16_bits() {
+    for field in [vec![5u16], vec![5, 6, 7]] {
+        let compressor = Compressor::new(Codec::PLAIN, Bound::abs(0.0).expect("a bound"));
+        let plan = compressor.plan(&field, 1).expect("a plan");
+        let mut other = field.clone();
+        *other.last_mut().expect("a value") += 1;
+        let part = plan.compress(0, &other, Cursor::new(Vec::new()), &|_| {});
+        let text = part.expect_err("an error").to_string();
+        assert_eq!(text, "the plan is of a field with other values");
+        let joined = joined_parts(&plan, &field);
+        assert_eq!(joined, compressor.device(Device::Cpu).compress(&field));
+    }
+}
+
+/// A part whose checksums are right, and whose chunk is longer than any of its field, makes no stream; one that is a little
+/// longer than its contents is damage that `check` finds.
+#[test]
+fn parts_with_longer_chunks_are_found() {
+    let field: Vec<f32> = make(Kind::ALL[1], 5000, 1);
+    let compressor = compressor(Codec::PLAIN).extents(&[5000]).expect("extents");
+    let plan = compressor.plan(&field, 1).expect("a plan");
+    let mut part = Cursor::new(Vec::new());
+    plan.compress(0, &field, &mut part, &|_| {})
+        .expect("memory");
+    let part = part.into_inner();
+    assert!(plan.join(&[&part], Cursor::new(Vec::new())).is_ok());
+    // Magic, identity, number, chunks, bytes of chunks, checksum; the chunk; its form, length and checksum.
+    for more in [16, 1 << 14, 1 << 21] {
+        let mut chunk = part[48..part.len() - 24].to_vec();
+        chunk.extend(vec![0; more]);
+        let length = (chunk.len() as u64).to_le_bytes();
+        let mut listed = part[part.len() - 24..].to_vec();
+        listed[8..16].copy_from_slice(&length);
+        listed[16..].copy_from_slice(&checksum(0, &chunk).to_le_bytes());
+        let head = [&part[..32], &length[..]].concat();
+        let sum = checksum(checksum(0, &head), &listed).to_le_bytes();
+        let forged = [&head[..], &sum[..], &chunk, &listed].concat();
+        let mut file = Cursor::new(Vec::new());
+        if plan.join(&[&forged], &mut file).is_ok() {
+            let found = Decompressor::new().check(file.get_ref());
+            assert!(
+                more < 1 << 14 && found.is_ok_and(|found| !found.is_empty()),
+                "{more}"
+            );
+        }
+    }
+}
+
 /// A plan whose checksums are right, but which no field has, is refused, or its parts make a sound stream.
 #[test]
 fn forged_plans_make_no_damaged_stream() {

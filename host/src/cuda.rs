@@ -232,7 +232,7 @@ impl Gpu {
     ) -> Result<(), Error> {
         let elements = input.len() as u64;
         let room = output.len() as u64;
-        // The two guards keep the buffers valid, and ordered with other streams.
+        // The two guards, or the contract of `AtAddress`, keep the buffers valid, and ordered with other streams.
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
         let choice = compressor.into();
@@ -355,7 +355,7 @@ impl Gpu {
         }
         let states = cells_to_decompress(&layout) - cells::STATES;
         let bytes = input.len() as u64;
-        // The two guards keep the buffers valid, and ordered with other streams.
+        // The two guards, or the contract of `AtAddress`, keep the buffers valid, and ordered with other streams.
         let (input, _input_use) = input.device_ptr(stream);
         let (output, _output_use) = output.device_ptr_mut(stream);
         let call = Decompression {
@@ -388,13 +388,14 @@ impl Gpu {
         // SAFETY: the guard keeps the buffer valid.
         let view = unsafe { words("input", address, found)? };
         let first_bytes = |count: u64| {
-            let mut bytes = vec![0; count as usize];
+            let mut bytes = crate::memory::try_zeroed(count)?;
             if count > 0 {
                 self.run(stream, |executor| executor.download(view, 0, &mut bytes))?;
             }
             Ok::<_, Error>(bytes)
         };
-        let mut start = first_bytes(FIRST_BYTES.min(found))?;
+        // Copies are of whole words.
+        let mut start = first_bytes(FIRST_BYTES.min(found / 4 * 4))?;
         let needed = Header::read(&start)?.stream_bytes();
         if needed > found {
             return Err(FormatError::Truncated { needed, found }.into());

@@ -18,7 +18,7 @@ pub(crate) struct Listing {
     pub(crate) sum: u64,
 }
 
-/// Chunks, one behind the other.
+/// Chunks, one behind the other: the bytes are those of the listings, in their order, and as many.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct EncodedChunks<B = Vec<u8>> {
     pub(crate) listings: Vec<Listing>,
@@ -76,6 +76,14 @@ impl EncodedChunks {
         self.listings.extend(listings);
         let parts: Vec<&[u8]> = chunks.iter().map(|chunks| &chunks.bytes[..]).collect();
         memory::append_all(&mut self.bytes, &parts)
+    }
+}
+
+impl<B: AsRef<[u8]>> EncodedChunks<B> {
+    /// Whether there are as many bytes as the listings say.
+    pub(crate) fn is_complete(&self) -> bool {
+        let lengths = self.listings.iter().map(|chunk| chunk.bytes);
+        lengths.fold(0, u64::saturating_add) == self.bytes.as_ref().len() as u64
     }
 }
 

@@ -179,7 +179,7 @@ pub mod versions {
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         let decompressor = Decompressor::new().device(Device::Cpu);
-        decompressor.write_values_by::<V>(window, stream, writer, &|_| {})
+        decompressor.write_values_by::<V>(window, stream, writer, SILENT)
     }
 
     /// As [`crate::Decompressor`] on the CPU, with this version: the whole field or a part.

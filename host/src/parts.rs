@@ -81,7 +81,7 @@ impl Compressor {
     ) -> Result<u64, Error> {
         // 1. The boxes of all members.
         let prepared = || {
-            let elements = self.check_part::<V>(Way::Members, own, values.len())?;
+            let elements = self.check_part::<V>(own, values.len())?;
             let extents = self.extents_for(elements)?;
             self.coded_extents(&extents)?;
             let gpu = gpu::of_member(self.device_set(), group.rank())?;
@@ -135,13 +135,8 @@ impl Compressor {
     }
 
     /// Checks that a member can have this box; the elements of the whole field.
-    fn check_part<V: Value>(
-        &self,
-        way: Way,
-        own: &[Range<u64>],
-        found: usize,
-    ) -> Result<u64, Error> {
-        self.check_way::<V>(way)?;
+    fn check_part<V: Value>(&self, own: &[Range<u64>], found: usize) -> Result<u64, Error> {
+        self.check_way::<V>(Way::Members)?;
         let elements = self.elements_of_parts()?;
         let of_box = (own.iter())
             .map(|range| range.end.saturating_sub(range.start))

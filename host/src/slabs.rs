@@ -2,9 +2,9 @@
 //! of its own.
 //!
 //! The chunks of a slab have the same elements in both fields, and the checksum of a chunk starts from a seed that follows
-//! from the stream and the chunk's number. So a stream of the slab becomes a part of the stream of the field when the entries
-//! of its table get other seeds and starts, and the other way round ([`entries`]). The stream of a slab of tiles begins with
-//! what all slabs share: the prologue and the chunks of the coarse field.
+//! from the stream and the chunk's number. So the chunks of a slab's stream are chunks of the field's ([`Slab::chunks_of`]), and
+//! back, when the entries of a table get other seeds and starts ([`entries`]). The stream of a slab of tiles begins with what
+//! all slabs share: the prologue and the chunks of the coarse field.
 
 mod blocks;
 pub(crate) mod compress;

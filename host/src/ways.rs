@@ -39,6 +39,8 @@ pub enum Setting {
 }
 
 const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
+const OWN_VALUES: &str =
+    "holes of a mask are filled from all of the field, of which a part reads its own values alone";
 const LOGARITHMS: &str = "signs and zeros of logarithms are in a mask";
 const AS_IT_IS: &str = "its parts are compressed from the field as it is";
 const CHOOSE: &str = "nobody has all of the field to choose for; choose first";
@@ -52,7 +54,7 @@ const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each arra
 const REFUSALS: [(Way, &[Setting], &str); 14] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
-    (Way::Plan, &[Setting::Mask], FILLED),
+    (Way::Plan, &[Setting::Mask], OWN_VALUES),
     (Way::Plan, &[Setting::Pwrel], LOGARITHMS),
     (Way::Slabs, &[Setting::Mask], FILLED),
     (Way::Slabs, &[Setting::Pwrel], LOGARITHMS),

@@ -57,6 +57,7 @@ impl<'s> Writer<'s> {
             self.payload_bytes += listing.bytes;
         }
         let parts: Vec<&[u8]> = chunks.iter().map(|chunks| chunks.bytes.as_ref()).collect();
+        debug_assert!(chunks.iter().all(EncodedChunks::is_complete));
         self.sink.append_all(&parts)
     }
 

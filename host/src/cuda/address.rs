@@ -1,6 +1,7 @@
 //! Device memory that is known by its address.
 
 use ::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
+use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -34,13 +35,14 @@ pub struct AtAddress<T> {
     values: PhantomData<T>,
 }
 
-impl<T> AtAddress<T> {
-    /// So many values at an address.
+impl<T: Pod> AtAddress<T> {
+    /// `length` values at `address`.
     ///
     /// # Safety
     ///
-    /// They must be valid memory of the stream's context until the work of all calls with them is done. While a call writes
-    /// them, nothing else may use them.
+    /// Until the work of all calls with it is done, `address` must be that of so many values, aligned for `T` and rounded up to
+    /// whole words of 4 bytes, in memory of the stream's context; initialised, if a call reads them. Until the work of a call that
+    /// writes them is done, nothing else may use them, also no call on another stream: nothing orders the two.
     pub unsafe fn new(stream: &Arc<CudaStream>, address: u64, length: u64) -> Self {
         Self {
             stream: stream.clone(),
@@ -51,7 +53,7 @@ impl<T> AtAddress<T> {
     }
 }
 
-impl<T> DeviceSlice<T> for AtAddress<T> {
+impl<T: Pod> DeviceSlice<T> for AtAddress<T> {
     fn len(&self) -> usize {
         self.length
     }
@@ -61,13 +63,13 @@ impl<T> DeviceSlice<T> for AtAddress<T> {
     }
 }
 
-impl<T> DevicePtr<T> for AtAddress<T> {
+impl<T: Pod> DevicePtr<T> for AtAddress<T> {
     fn device_ptr<'a>(&'a self, _: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
         (self.address, SyncOnDrop::Record(None))
     }
 }
 
-impl<T> DevicePtrMut<T> for AtAddress<T> {
+impl<T: Pod> DevicePtrMut<T> for AtAddress<T> {
     fn device_ptr_mut<'a>(&'a mut self, _: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
         (self.address, SyncOnDrop::Record(None))
     }

@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, Window, fetch};
 use crate::parts::units::units_of;
 use crate::peers::{Group, agree};
+use crate::progress::SILENT;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::BlockLayout;
@@ -38,7 +39,7 @@ pub(super) fn encode<T: Element>(
     let mut own = EncodedChunks::default();
     let put = &mut |wave: &[EncodedChunks], _| own.append(wave);
     let numbers = Numbers::List(&numbers);
-    let encoded = compress::encode(version, layout, quantizer, &values, numbers, &|_| {}, put);
+    let encoded = compress::encode(version, layout, quantizer, &values, numbers, SILENT, put);
     agree(group, encoded.map(|()| own))
 }
 

@@ -56,7 +56,7 @@ pub struct Plan {
     header: Header,
     /// The records of the stream.
     records: Vec<u8>,
-    /// A number made from values of all the field, so that no part is made from another one.
+    /// A number made from values of all the field, so that a part is hardly made from another field.
     fingerprint: u64,
     /// The prologue and the coarse field.
     start: EncodedChunks,
@@ -116,6 +116,9 @@ impl Compressor {
     }
 }
 
+/// [`Plan::check_start`] of an element type.
+type CheckStart = fn(&Plan, &TileLayout) -> Result<(), Error>;
+
 /// [`start_of`] an element type.
 type StartOf<T> = fn(&Job, &[T]) -> Result<(u64, EncodedChunks), Error>;
 
@@ -142,7 +145,10 @@ fn fingerprint<V: Value>(values: &[V]) -> u64 {
     let all = values.len() as u64;
     let taken = sample::spread(all, all.min(FINGERPRINT_VALUES));
     let taken: Vec<V> = taken.map(|at| values[at as usize]).collect();
-    checksum(0, bytemuck::cast_slice(&taken))
+    let mut bytes = bytemuck::cast_slice(&taken).to_vec();
+    // Checksums are of whole words.
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    checksum(0, &bytes)
 }
 
 impl Plan {
@@ -236,9 +242,13 @@ impl Plan {
             _ => return Ok(()),
         };
         with_element!(header.dtype, E => {
-            compiled_here!(check: fn(&Plan, &TileLayout) -> Result<(), Error> = |plan, layout| plan.with_start::<E, ()>(layout, |_, _| Ok(())));
+            compiled_here!(check: CheckStart = Plan::check_start::<E>);
             check()(self, &layout)
         })
+    }
+
+    fn check_start<T: Element>(&self, layout: &TileLayout) -> Result<(), Error> {
+        self.with_start::<T, ()>(layout, |_, _| Ok(()))
     }
 
     /// The job of the stream, but for the bound of the coded field, which is resolved.

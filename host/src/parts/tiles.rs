@@ -16,6 +16,7 @@ use crate::parallel;
 use crate::parts::fetch::{Held, Lattice, WINDOW_BYTES, Window, bad_message, exchange, fetch};
 use crate::parts::units::units_of;
 use crate::peers::{Group, agree, tell};
+use crate::progress::SILENT;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::counts::{Counts, is_counted};
 use ferrosz_codec::container::tiles::TileLayout;
@@ -57,7 +58,7 @@ pub(super) fn encode<T: Element>(
     let member = TileMember::new(group, &coarse, &lattice)?;
     let mut own = EncodedChunks::default();
     let put = &mut |wave: &[EncodedChunks], _| own.append(wave);
-    encode_all(version, layout, quantizer, &member, &|_| {}, put)?;
+    encode_all(version, layout, quantizer, &member, SILENT, put)?;
     Ok(own)
 }
 

@@ -15,6 +15,7 @@ use crate::table::Table;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::table::Entry;
+use ferrosz_codec::error::{ChunkFault, FormatError};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, with_element};
 use std::marker::PhantomData;
@@ -60,9 +61,9 @@ pub(crate) fn assemble(
     let error_bits = first.transpose()?.map_or(0, |header| header.error_bits);
     let header = layout.layout.header(layout.dtype(), bound, error_bits);
     let mut writer = Writer::new(header, &[], sink)?;
-    for (number, (slab, stream)) in slabs.iter().zip(streams).enumerate() {
-        writer.append(&[slab.chunks_of(stream, number == 0)?])?;
-    }
+    let chunks = slabs.iter().zip(streams).enumerate();
+    let chunks = chunks.map(|(number, (slab, stream))| slab.chunks_of(stream, number == 0));
+    writer.append(&chunks.collect::<Result<Vec<_>, Error>>()?)?;
     writer.finish()
 }
 
@@ -79,10 +80,13 @@ impl Slab {
     ) -> Result<EncodedChunks<&'a [u8]>, Error> {
         let header = Header::read(stream)?;
         let table = Table::of(&header);
-        let (start, payload) = stream
-            .split_at_checked(self.payload_start())
-            .unwrap_or_default();
-        let entries = start.get(HEADER_BYTES..).unwrap_or_default().as_chunks().0;
+        let cut_off = FormatError::Truncated {
+            needed: header.stream_bytes(),
+            found: stream.len() as u64,
+        };
+        let split = stream.split_at_checked(self.payload_start());
+        let (start, payload) = split.ok_or(cut_off)?;
+        let entries = start[HEADER_BYTES..].as_chunks().0;
         let entry = |bytes| Entry::from_bytes(bytes, table.split);
         // Chunks follow each other in the order of their entries.
         let ends = entries.iter().skip(1).map(|bytes| entry(bytes).start);
@@ -92,7 +96,9 @@ impl Slab {
         let (mut listings, mut range) = (Vec::new(), None);
         for (number, (bytes, end)) in own {
             let entry = entry(bytes);
-            let listing = table.listing(number, &entry, end.saturating_sub(entry.start));
+            let length = end.checked_sub(entry.start);
+            let length = length.ok_or(ChunkFault::Place.in_chunk(number))?;
+            let listing = table.listing(number, &entry, length);
             listings.push(Listing {
                 number: self.chunks.start - self.shared + number,
                 ..listing
@@ -101,10 +107,8 @@ impl Slab {
         }
         let range = range.unwrap_or(0..0);
         let bytes = payload.get(range.start as usize..range.end as usize);
-        Ok(EncodedChunks {
-            listings,
-            bytes: bytes.unwrap_or_default(),
-        })
+        let bytes = bytes.ok_or(cut_off)?;
+        Ok(EncodedChunks { listings, bytes })
     }
 }
 

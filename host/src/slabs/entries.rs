@@ -1,4 +1,4 @@
-//! Entries of a chunk table on their way between the stream of a slab and that of the field.
+//! Entries of a chunk table on their way from the stream of a field to that of a slab.
 
 use crate::table::Table;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, Entry, Split};

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::large::Written;
 use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Element, Value, with_value};
@@ -104,7 +105,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::BadPlan`] if a part is missing, given twice, damaged, or of another plan; [`Error::Io`].
+    /// [`Error::BadPlan`] if a part is missing, given twice, damaged, or of another plan; [`Error::Format`] if the parts have more
+    /// bytes than a stream can have; [`Error::Io`]; [`Error::OutOfMemory`].
     pub fn join(
         &self,
         parts: &[&[u8]],
@@ -128,6 +130,14 @@ impl Plan {
                 self.parts
             )));
         }
+        let lengths = by_number.iter().flatten().map(|part| part.bytes.len());
+        let payload = lengths.sum::<usize>() + self.start.bytes.len();
+        let whole = Header {
+            payload_bytes: payload as u64,
+            ..self.header
+        };
+        // A stream of more bytes than its field can have is none.
+        Header::read(&whole.to_bytes())?;
         let mut sink = Written::new(&mut writer)?;
         let mut stream = Writer::new(self.header, &self.records, &mut sink)?;
         stream.append(std::slice::from_ref(&self.start))?;
@@ -160,12 +170,16 @@ impl Plan {
         let length = usize::try_from(field(head, 4)).ok();
         let split = length.and_then(|length| behind.split_at_checked(length));
         let (chunks, listed) = split.ok_or_else(cut)?;
-        let entries = self.entries(part);
+        let (entries, most) = (
+            self.entries(part),
+            self.header.layout().split().max_chunk_bytes(),
+        );
         let read = record::read(listed, entries.start, field(head, 3));
         let (listings, rest) = read.ok_or_else(cut)?;
         let is_sound = checksum(checksum(0, &head[..40]), listed) == field(head, 5)
             && rest.is_empty()
-            && listings.len() as u64 == entries.end - entries.start;
+            && listings.len() as u64 == entries.end - entries.start
+            && listings.iter().all(|chunk| chunk.bytes <= most);
         match record::complete(listings, chunks).filter(|_| is_sound) {
             Some(chunks) => Ok((part, chunks)),
             None => Err(damaged(part)),

@@ -45,7 +45,5 @@ pub(super) fn read(listed: &[u8], first: u64, count: u64) -> Option<(Vec<Listing
 
 /// Chunks with these records. None if the bytes are not as many as the records say.
 pub(super) fn complete(listings: Vec<Listing>, bytes: &[u8]) -> Option<EncodedChunks<&[u8]>> {
-    let lengths = listings.iter().map(|chunk| chunk.bytes);
-    let is_complete = lengths.fold(0, u64::saturating_add) == bytes.len() as u64;
-    is_complete.then_some(EncodedChunks { listings, bytes })
+    Some(EncodedChunks { listings, bytes }).filter(EncodedChunks::is_complete)
 }

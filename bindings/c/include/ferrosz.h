@@ -41,7 +41,7 @@ typedef struct ferrosz_inbox ferrosz_inbox;
 // The properties of a stream.
 typedef struct ferrosz_info ferrosz_info;
 
-// What a comparison of a stream with its original has found.
+// The figures of a comparison of a stream with its original.
 typedef struct ferrosz_verification ferrosz_verification;
 
 // Device memory that calls on one CUDA stream share.
@@ -597,7 +597,8 @@ ferrosz_verification *ferrosz_verification_new(const ferrosz_decompressor *decom
 // Frees a verification. Does nothing with a null pointer.
 void ferrosz_verification_free(ferrosz_verification *verification);
 
-// Whether all errors are within the bound and within what the stream promises, and all NaNs and infinities came back.
+// Whether all errors are within the bound and within the error that the stream promises, and all NaNs and infinities came
+// back.
 bool ferrosz_verification_kept(const ferrosz_verification *verification);
 
 // The number of values whose error is above the user's bound.

@@ -9,7 +9,7 @@ use ferrosz::codec::with_value;
 use ferrosz_verify::Comparison;
 use std::ffi::c_void;
 
-/// What a comparison of a stream with its original has found.
+/// The figures of a comparison of a stream with its original.
 pub struct Verification {
     comparison: Comparison,
 }
@@ -65,7 +65,8 @@ unsafe fn get<T>(
     verification.map_or(none, |verification| figure(&verification.comparison))
 }
 
-/// Whether all errors are within the bound and within what the stream promises, and all NaNs and infinities came back.
+/// Whether all errors are within the bound and within the error that the stream promises, and all NaNs and infinities came
+/// back.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_verification_kept(verification: *const Verification) -> bool {
     // SAFETY: by the contract of the crate.

@@ -18,6 +18,7 @@ mod machine;
 mod markdown;
 pub mod mask;
 mod memory;
+pub mod papers;
 pub mod parts;
 mod row;
 pub mod short;

@@ -37,6 +37,8 @@ enum Command {
     Transfer(bench::transfer::Transfers),
     /// Measure one field in the memory of several GPUs, compared with one GPU
     Gpus(bench::gpus::Gpus),
+    /// Repeat the experiments of the papers on fields, with the numbers that the papers print
+    Papers(bench::papers::Papers),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Parts(flags) => bench::parts::run(flags),
         Command::Transfer(flags) => bench::transfer::run(flags, &line.common),
         Command::Gpus(flags) => bench::gpus::run(flags),
+        Command::Papers(papers) => bench::papers::run(papers, &line.common),
     }?;
     Ok(true)
 }

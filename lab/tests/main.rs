@@ -3,3 +3,4 @@
 mod bench;
 #[path = "../../cli/tests/common/mod.rs"]
 mod common;
+mod papers;

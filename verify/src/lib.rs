@@ -1,7 +1,7 @@
 //! Compares arrays with what their streams are decoded to: [`Comparison`].
 //!
 //! Whether a bound is kept is decided in exact arithmetic, by code that the library does not use: [`judge()`]. Figures
-//! such as RMSE and SSIM are rounded sums: [`measure`].
+//! such as RMSE and SSIM are rounded sums: [`measure`], [`ssim()`].
 
 mod comparison;
 mod judge;
@@ -13,3 +13,4 @@ mod ssim;
 pub use comparison::Comparison;
 pub use judge::{Judgement, judge};
 pub use quality::{Class, Kept, Quality, measure};
+pub use ssim::ssim;

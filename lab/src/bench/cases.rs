@@ -80,9 +80,7 @@ fn bare<T: Element>(
     subject: &Subject<T>,
     bounds: &[Bound],
 ) -> Result<Vec<Case<T>>, Failure> {
-    let lengths = subject.extents.lengths();
-    let mut dims = [1; 3];
-    dims[3 - lengths.len()..].copy_from_slice(lengths);
+    let dims = subject.dims();
     let elements = subject.extents.elements();
     let mut cases = Vec::new();
     for bound in bounds {
@@ -109,7 +107,12 @@ fn bare<T: Element>(
     Ok(cases)
 }
 
-fn positive_error<T: Element>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
+/// The absolute error of a bound, which streams without header need.
+///
+/// # Errors
+///
+/// If it is not positive.
+pub fn positive_error<T: Element>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
     let error = absolute_error(&subject.values, bound);
     match error.is_finite() && error > T::ZERO {
         true => Ok(error),

@@ -32,6 +32,13 @@ impl<T: Element> Subject<T> {
             values: array.values.to_vec(),
         })
     }
+
+    /// The extents as three: leading ones are multiplied, missing ones are 1.
+    pub fn dims(&self) -> [u64; 3] {
+        let mut lengths = self.extents.lengths().iter().rev().copied();
+        let [x, y] = [(); 2].map(|()| lengths.next().unwrap_or(1));
+        [lengths.product(), y, x]
+    }
 }
 
 /// The fields of a source, with their names: the whole array, or its starts of the lengths that `--bytes` gives.
@@ -41,10 +48,7 @@ impl<T: Element> Subject<T> {
 /// If the source cannot be read, or is shorter than a start.
 pub fn load(source: &Source, flags: &Flags) -> Result<Vec<(String, Field)>, Failure> {
     let (name, field) = load_whole(source, &flags.fields.shape)?;
-    let field = match field {
-        Field::F32(array) if flags.f64 => Field::F64(widen(array)),
-        field => field,
-    };
+    let field = if flags.f64 { widened(field) } else { field };
     if flags.bytes.is_empty() {
         return Ok(vec![(name, field)]);
     }
@@ -98,12 +102,16 @@ fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
     (format!("{}:{edge}", kind.name()), Field::F32(array))
 }
 
-fn widen(array: Array<f32>) -> Array<f64> {
+/// The field with values of f64, if it has values of f32.
+pub fn widened(field: Field) -> Field {
+    let Field::F32(array) = field else {
+        return field;
+    };
     let values: Vec<f64> = array.values.iter().copied().map(f64::from).collect();
-    Array {
+    Field::F64(Array {
         extents: array.extents,
         values: values.into(),
-    }
+    })
 }
 
 /// The first `count` bytes of an array, as a line.

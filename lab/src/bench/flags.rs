@@ -145,15 +145,20 @@ pub struct File {
 
 /// The parser of an array to measure.
 pub fn file() -> impl TypedValueParser<Value = File> {
-    OsStringValueParser::new().map(|argument| {
+    OsStringValueParser::new().map(File::of)
+}
+
+impl File {
+    /// The file of an argument that may end with dimensions.
+    pub fn of(argument: OsString) -> Self {
         let split = argument.to_str().and_then(|text| {
             let (name, dims) = text.rsplit_once(':')?;
             Some((OsString::from(name), dims.parse().ok()?))
         });
         let (name, dims) = split.map_or((argument, None), |(name, dims)| (name, Some(dims)));
         let location = name.into();
-        File { location, dims }
-    })
+        Self { location, dims }
+    }
 }
 
 /// A synthetic field: a cube.

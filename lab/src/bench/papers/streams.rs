@@ -1,0 +1,104 @@
+//! The streams that the papers compare, by the papers' names.
+
+use super::super::{
+    cases::positive_error, coding::Coding, container::Container, field::Subject, gpu::OnDevice,
+};
+use ferrosz::{Bound, Codec, Compressor, Element, Shape};
+use ferrosz_cli::failure::Failure;
+use ferrosz_cuszp::cuszp::{self, Mode};
+use ferrosz_cuszp::{Bare, aatrox};
+
+/// A stream of a paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name in the tables.
+    pub name: &'static str,
+    of: Of,
+}
+
+/// The stream that ferrosz makes for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// cuSZp's own.
+    Cuszp(Mode, Shape),
+    /// A bare stream of AATROX's.
+    Aatrox,
+    /// A container with the same kind of predictor and coder.
+    Codec(Codec),
+}
+
+/// All of them. The plain mode of cuSZp2 is cuSZp's: the paper's Table III leaves it out for that reason.
+pub const KINDS: [Kind; 10] = [
+    kind("cuSZp", Of::Cuszp(Mode::Plain, Shape::Line)),
+    kind("cuSZp2-O", Of::Cuszp(Mode::Outlier, Shape::Line)),
+    kind("cuSZp2-O 2D", Of::Cuszp(Mode::Outlier, Shape::Plane)),
+    kind("cuSZp2-O 3D", Of::Cuszp(Mode::Outlier, Shape::Cube)),
+    kind("AATROX", Of::Aatrox),
+    kind("FZ-GPU", Of::Codec(Codec::LORENZO_BITPLANE)),
+    kind("cuSZ", Of::Codec(Codec::LORENZO_HUFFMAN)),
+    kind("cuSZ-i", Of::Codec(Codec::INTERP_NARROW_HUFFMAN)),
+    kind("cuSZ-Hi", Of::Codec(Codec::INTERP_SQUARE_HUFFMAN)),
+    kind("interp", Of::Codec(Codec::INTERP)),
+];
+
+const fn kind(name: &'static str, of: Of) -> Kind {
+    Kind { name, of }
+}
+
+/// Parses the name of a stream.
+pub fn named(name: &str) -> Result<Kind, String> {
+    let found = KINDS.into_iter().find(|kind| kind.name == name);
+    found.ok_or_else(|| format!("the streams are {}", KINDS.map(|kind| kind.name).join(", ")))
+}
+
+impl Kind {
+    /// Whether fields of so many dimensions have such a stream.
+    pub fn takes(self, dimensions: usize) -> bool {
+        match self.of {
+            Of::Cuszp(_, shape) => usize::from(shape.rank()) <= dimensions,
+            Of::Aatrox | Of::Codec(_) => true,
+        }
+    }
+
+    /// The calls that make it of a field.
+    ///
+    /// # Errors
+    ///
+    /// If the bound cannot be kept, or the field has no such stream.
+    pub fn coding<T: Element + OnDevice>(
+        self,
+        subject: &Subject<T>,
+        bound: Bound,
+    ) -> Result<Box<dyn Coding<T>>, Failure> {
+        let bare = |bare: Bare<T>| -> Box<dyn Coding<T>> { Box::new(bare) };
+        Ok(match self.of {
+            Of::Cuszp(mode, shape) => {
+                let error = positive_error(subject, bound)?;
+                bare(cuszp::Params::new(shape, mode, subject.dims(), error).into())
+            }
+            Of::Aatrox => {
+                let error = positive_error(subject, bound)?;
+                let elements = subject.extents.elements();
+                bare(aatrox::Params { elements, error }.into())
+            }
+            Of::Codec(codec) => {
+                let compressor =
+                    Compressor::new(codec, bound).extents(subject.extents.lengths())?;
+                Box::new(Container::new(&compressor, &subject.values)?)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_others_are_refused() {
+        for kind in KINDS {
+            assert_eq!(named(kind.name), Ok(kind));
+        }
+        assert!(named("SZ3").unwrap_err().contains("AATROX"));
+    }
+}

@@ -23,6 +23,7 @@ mod seek;
 mod spool;
 mod stream_at;
 mod targets;
+mod tile_parts;
 mod types;
 mod update;
 mod ways;

@@ -21,7 +21,7 @@ use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::method::{Method, Slices, Splines, Stencils};
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::PARAMETER_WORDS;
-use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::predict::interp::{Model, Predictor};
 use ferrosz_simt::emulator::Emulator;
@@ -203,7 +203,7 @@ impl<'a, T: Element> Case<'a, T> {
     fn check<S: StaticShape, M: Method>(&self, seed: u64)
     where
         Predict<T, S, M>: Kernel<Params = InterpParams>,
-        Reconstruct<T, S, M>: Kernel<Params = InterpParams>,
+        Reconstruct<T, S, M>: Kernel<Params = ReconstructParams>,
     {
         let code_words = (FIRST_RUN + self.grid.runs()) * codes::REGION_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
@@ -267,7 +267,7 @@ impl<'a, T: Element> Case<'a, T> {
             ..params
         };
         emulator
-            .launch::<Reconstruct<T, S, M>>(blocks, &params)
+            .launch::<Reconstruct<T, S, M>>(blocks, &ReconstructParams::all(params))
             .expect("no fault");
         assert!(output.words() == bytemuck::cast_slice::<T, u32>(&right));
     }
@@ -276,11 +276,11 @@ impl<'a, T: Element> Case<'a, T> {
 fn check<T: Element, S: StaticShape>(lengths: [u64; 3], geometry: Geometry, seed: u64)
 where
     Predict<T, S, Splines>: Kernel<Params = InterpParams>,
-    Reconstruct<T, S, Splines>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Splines>: Kernel<Params = ReconstructParams>,
     Predict<T, S, Stencils>: Kernel<Params = InterpParams>,
-    Reconstruct<T, S, Stencils>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Stencils>: Kernel<Params = ReconstructParams>,
     Predict<T, S, Slices>: Kernel<Params = InterpParams>,
-    Reconstruct<T, S, Slices>: Kernel<Params = InterpParams>,
+    Reconstruct<T, S, Slices>: Kernel<Params = ReconstructParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);

@@ -10,7 +10,7 @@ use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_gpu_kernels::pipeline::tiles::codes;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict;
-use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_host::cpu::predict::tile_lorenzo;
 use ferrosz_simt::emulator::Emulator;
 use ferrosz_simt::{Kernel, View};
@@ -117,7 +117,7 @@ fn each_position(grid: &TileGrid, number: u64, mut call: impl FnMut(usize, usize
 fn check<T: Element, S: StaticShape>(lengths: [u64; 3], kind: Kind, seed: u64)
 where
     Predict<T, S>: Kernel<Params = LorenzoParams>,
-    Reconstruct<T, S>: Kernel<Params = LorenzoParams>,
+    Reconstruct<T, S>: Kernel<Params = ReconstructParams>,
 {
     let mut random = StdRng::seed_from_u64(seed);
     let grid = TileGrid::new(S::SHAPE, lengths);
@@ -187,7 +187,7 @@ where
         ..params
     };
     emulator
-        .launch::<Reconstruct<T, S>>(blocks, &params)
+        .launch::<Reconstruct<T, S>>(blocks, &ReconstructParams::all(params))
         .expect("no fault");
     assert!(output == bytemuck::cast_slice::<T, u32>(&right));
 }
@@ -225,7 +225,7 @@ fn lines_agree() {
 fn any_codes_reconstruct() {
     fn check_shape<S: StaticShape>(lengths: [u64; 3])
     where
-        Reconstruct<f32, S>: Kernel<Params = LorenzoParams>,
+        Reconstruct<f32, S>: Kernel<Params = ReconstructParams>,
     {
         let mut random = StdRng::seed_from_u64(7);
         let grid = TileGrid::new(S::SHAPE, lengths);
@@ -268,7 +268,7 @@ fn any_codes_reconstruct() {
         };
         let blocks = grid.tiles() as u32;
         Emulator::new()
-            .launch::<Reconstruct<f32, S>>(blocks, &params)
+            .launch::<Reconstruct<f32, S>>(blocks, &ReconstructParams::all(params))
             .expect("no fault");
         assert!(output == bytemuck::cast_slice::<f32, u32>(&right));
     }

@@ -170,6 +170,22 @@ impl Gpu {
         Workspace::with_states(stream, workspace_cells(&layout.into()) - cells::STATES)
     }
 
+    /// A workspace for [`Gpu::decompress_part`] of streams of this layout and a part of this size, as large as
+    /// [`Gpu::workspace_for`] needs, and for a codec of tiles with memory for the tiles that the part is in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], [`Error::ScatteredPart`] and [`Error::Cuda`].
+    pub fn workspace_for_part(
+        &self,
+        stream: &Arc<CudaStream>,
+        layout: impl Into<StreamLayout>,
+        part: &Part,
+    ) -> Result<Workspace, Error> {
+        let bytes = layout.into().workspace_bytes_for_part(part)?;
+        Workspace::with_states(stream, bytes / 8 - cells::STATES)
+    }
+
     /// As [`Gpu::workspace_for`], in device memory of the caller: `bytes` bytes at `address`, a multiple of 16. Enqueues
     /// the clearing of the first 256 bytes on `stream`: calls clear what else they need clear.
     /// [`StreamLayout::workspace_bytes`] bytes suffice.
@@ -311,11 +327,13 @@ impl Gpu {
         )
     }
 
-    /// As [`Gpu::decompress`], for a part of the field, whose values start at the start of `output`.
+    /// As [`Gpu::decompress`], for a part of the field, whose values start at the start of `output`. Only the chunks that
+    /// the part needs are decoded. Those of a codec of tiles are decoded in the workspace, which must have memory for them:
+    /// [`Gpu::workspace_for_part`].
     ///
     /// # Errors
     ///
-    /// [`Error::RangeOutside`], [`Error::BoxOutside`], [`Error::OutputTooSmall`], and as
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`], [`Error::OutputTooSmall`], [`Error::WorkspaceTooSmall`], and as
     /// [`Gpu::decompress`].
     #[expect(
         clippy::too_many_arguments,
@@ -350,10 +368,7 @@ impl Gpu {
                 unit: "elements",
             });
         }
-        if layout.layout.tiles().is_some() && needed < elements {
-            return Err(Error::PartOfTiles);
-        }
-        let states = cells_to_decompress(&layout) - cells::STATES;
+        let states = cells_to_decompress(&layout, &wanted) - cells::STATES;
         let bytes = input.len() as u64;
         // The two guards, or the contract of `AtAddress`, keep the buffers valid, and ordered with other streams.
         let (input, _input_use) = input.device_ptr(stream);

@@ -376,12 +376,7 @@ impl Decompressor {
         reading: &Reading,
         elements: usize,
     ) -> Result<Option<Gpu>, Error> {
-        // The kernels of tiles decode whole fields only. On the CPU only the chunks of the part are decoded.
-        let codec = stream.header.codec;
-        if codec.tiles().is_some() && !reading.is_whole() {
-            return Ok(None);
-        }
-        let workload = workload(codec, elements, V::Coded::BYTES);
+        let workload = workload(stream.header.codec, elements, V::Coded::BYTES);
         Ok(
             match (Backend::of(self.device, workload)?, Wanted::new(reading)) {
                 (Backend::Gpu(gpu), Ok(_)) => Some(gpu),

@@ -13,11 +13,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A part of a stream of tiles cannot be decoded in device memory.
-    #[error(
-        "a part of a stream of tiles cannot be decoded in device memory; decode all of it, or the part on the host"
-    )]
-    PartOfTiles,
     /// The elements of a part are not consecutive among those that the kernels decode.
     #[error(
         "this part of a field with these axes cannot be decoded in device memory; decode all of it, or the part on the host"

@@ -66,6 +66,7 @@ mod stream_ref;
 mod table;
 pub mod target;
 mod threads;
+mod tile_ranges;
 mod update;
 pub mod ways;
 pub mod windows;

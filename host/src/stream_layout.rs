@@ -1,6 +1,10 @@
 //! The layout of a stream and the order of the user's axes: what calls on device memory are told of a stream.
 
+use crate::error::Error;
+use crate::gpu::mapping::decompress::{Wanted, cells_to_decompress};
 use crate::gpu::mapping::workspace::workspace_cells;
+use crate::part::Part;
+use crate::reading::Reading;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::record::{self, Record};
@@ -91,6 +95,17 @@ impl StreamLayout {
     /// Bytes of device memory that calls on such a stream need for a workspace.
     pub fn workspace_bytes(&self) -> u64 {
         8 * workspace_cells(self)
+    }
+
+    /// As [`StreamLayout::workspace_bytes`], for [`Gpu::decompress_part`](crate::cuda::Gpu::decompress_part) of a part: with
+    /// a codec of tiles there is memory for the tiles that the part is in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RangeOutside`], [`Error::BoxOutside`] and [`Error::ScatteredPart`].
+    pub fn workspace_bytes_for_part(&self, part: &Part) -> Result<u64, Error> {
+        let wanted = Wanted::new(&Reading::new(&self.layout, &self.order, Some(part))?)?;
+        Ok(8 * cells_to_decompress(self, &wanted).max(workspace_cells(self)))
     }
 
     /// Bytes of the records of such a stream.

@@ -19,14 +19,14 @@ fn replays(layout: Layout, bound: Bound) -> Result<(), Error> {
     let mut input = stream.alloc_zeros::<f32>(elements).expect("memory");
     let mut bytes = stream.alloc_zeros::<u8>(room).expect("memory");
     let mut output = stream.alloc_zeros::<f32>(elements).expect("memory");
-    let mut workspace = gpu.workspace_for(&stream, layout)?;
     let decompressor = Decompressor::new();
     let range = elements as u64 / 3..elements as u64 / 2;
     let part = Part::Elements(range.clone());
+    let mut workspace = gpu.workspace_for_part(&stream, layout, &part)?;
     let mut piece = stream
         .alloc_zeros::<f32>(((range.end - range.start) as usize).max(1))
         .expect("memory");
-    let has_parts = layout.codec.tiles().is_none() && elements > 0;
+    let has_parts = elements > 0;
     stream.synchronize().expect("memory is clear");
     let graph = capture(&stream, || {
         gpu.compress(&stream, &compressor, &input, &mut bytes, &mut workspace)?;

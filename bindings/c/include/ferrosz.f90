@@ -284,6 +284,17 @@ module ferrosz
             integer(c_int64_t), intent(out) :: bytes
             integer(c_int32_t) :: ferrosz_compressor_workspace_bytes
         end function
+        function ferrosz_compressor_box_workspace_bytes(compressor, type, elements, dimensions, &
+                starts, lengths, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements, dimensions
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_compressor_box_workspace_bytes
+        end function
+
         function ferrosz_workspace_new_in(gpu, cuda_stream, compressor, type, elements, memory, bytes, error) bind(c)
             import
             type(c_ptr), value :: gpu, cuda_stream, compressor, memory, error

@@ -142,6 +142,31 @@ pub unsafe extern "C" fn ferrosz_compressor_workspace_bytes(
     })
 }
 
+/// Stores in `bytes` how much device memory a workspace for ferrosz_gpu_decompress_box has: with codecs of tiles there is
+/// memory for the tiles that the box is in. ferrosz_workspace_new_in makes such a workspace.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_box_workspace_bytes(
+    compressor: *const Compressor,
+    r#type: ferrosz_type,
+    elements: u64,
+    dimensions: u64,
+    starts: *const u64,
+    lengths: *const u64,
+    bytes: *mut u64,
+    error: *mut Error,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let compressor = unsafe { arguments::object("compressor", compressor)? };
+        let bytes = Place::needed("bytes", bytes)?;
+        // SAFETY: by the contract of the crate.
+        let part = unsafe { box_of(dimensions, starts, lengths)? };
+        let layout = compressor.0.stream_layout(elements, value_type(r#type)?)?;
+        bytes.store(layout.workspace_bytes_for_part(&part)?);
+        Ok(())
+    })
+}
+
 /// As ferrosz_workspace_new, but in device memory of the caller. `memory` is aligned to 16 bytes and has `bytes` bytes, at least
 /// as many as ferrosz_compressor_workspace_bytes says. The call enqueues the clearing of the first 256. The caller frees the
 /// memory after the workspace and after the last work with it.
@@ -257,7 +282,8 @@ pub unsafe extern "C" fn ferrosz_gpu_decompress(
 }
 
 /// As ferrosz_gpu_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has,
-/// slowest first. Codecs of blocks only.
+/// slowest first. Only the chunks that the box needs are decoded. With a codec of tiles the workspace needs memory for them:
+/// ferrosz_compressor_box_workspace_bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_gpu_decompress_box(
     gpu: *const Gpu,

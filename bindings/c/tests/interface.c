@@ -276,6 +276,9 @@ static void wrong_arguments(ferrosz_error *error) {
     uint64_t of_one, of_two;
     CHECK(ferrosz_compressor_workspace_bytes(line, FERROSZ_F32, 8192, &of_one, error) == FERROSZ_OK);
     CHECK(ferrosz_compressor_workspace_bytes(line, FERROSZ_F32, 8193, &of_two, error) == FERROSZ_OK && of_two == of_one + 8);
+    const uint64_t box_start = 5, box_length = 3, too_long = 8189;
+    CHECK(ferrosz_compressor_box_workspace_bytes(line, FERROSZ_F32, 8192, 1, &box_start, &box_length, &of_two, error) == FERROSZ_OK && of_two == of_one);
+    CHECK_FAILS(ferrosz_compressor_box_workspace_bytes(line, FERROSZ_F32, 8192, 1, &box_start, &too_long, &of_two, error), FERROSZ_INVALID_ARGUMENT, "box");
     ferrosz_compressor_free(line);
     for (int i = 0; i < 4; i++) {
         CHECK(ferrosz_compressor_add_fill_bits(preset, (uint64_t)i, error) == FERROSZ_OK);

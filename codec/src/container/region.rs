@@ -105,6 +105,11 @@ impl Region {
         self.from
     }
 
+    /// The distance of the field's neighbours along each dimension, in elements.
+    pub fn strides(&self) -> [u64; 3] {
+        [self.lengths[1] * self.lengths[2], self.lengths[2], 1]
+    }
+
     /// The numbers of the first and the last element inside. The region must have elements.
     pub fn span(&self) -> (u64, u64) {
         let [_, height, width] = self.lengths;

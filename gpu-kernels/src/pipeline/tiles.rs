@@ -8,3 +8,4 @@ pub mod record;
 pub mod stream;
 pub mod target;
 pub mod tiling;
+pub mod window;

@@ -87,7 +87,10 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let elements = job.layout.extents.elements();
     let layout = match job.layout.family() {
         Family::Tiles(layout) if elements > 0 => {
-            return tiles::enqueue_decompress::<T, E>(executor, job, &TileSlab::whole(&layout));
+            return match job.is_whole() {
+                true => tiles::enqueue_decompress::<T, E>(executor, job, &TileSlab::whole(&layout)),
+                false => tiles::enqueue_decompress_regions::<T, E>(executor, job, &layout),
+            };
         }
         // Without elements, only the cells need to be cleared.
         Family::Tiles(_) => return executor.clear(cells_to_clear(job.cells)),

@@ -183,7 +183,7 @@ fn decode<T: Element, E: Executor>(
     source: &Source<'_>,
     value_bytes: u64,
 ) -> Result<E::Memory, Error> {
-    let cells = cells_to_decompress(source.layout);
+    let cells = cells_to_decompress(source.layout, source.wanted);
     decode_by(executor, source.parts, [value_bytes, cells], |places| {
         let call = Decompression {
             layout: source.layout,

@@ -115,11 +115,20 @@ pub(crate) struct DecompressJob<'a> {
     pub(crate) output: View<u32>,
     /// Whether a codec of blocks writes values of 16 bits there, not elements.
     pub(crate) is_short: bool,
+    /// Memory for regions of a codec of tiles: as many elements as
+    /// [`scratch_elements`](crate::gpu::tiles::part::scratch_elements) says.
+    pub(crate) scratch: View<u32>,
     /// The workspace of the codec, or at least `cells::count(0)` cells for a codec of blocks.
     pub(crate) cells: View<u64>,
 }
 
 impl DecompressJob<'_> {
+    /// Whether the regions are all of the field.
+    pub(crate) fn is_whole(&self) -> bool {
+        let elements: u64 = self.regions.iter().map(Region::elements).sum();
+        elements == self.layout.extents.elements()
+    }
+
     /// The header's words.
     pub(crate) fn header(&self) -> View<u32> {
         self.stream.first(HEADER_WORDS as u64)

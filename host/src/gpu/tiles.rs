@@ -3,6 +3,7 @@
 //! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
 //! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`slab`]).
 
+pub(crate) mod part;
 pub(crate) mod slab;
 pub(crate) mod tuning;
 pub(crate) mod workspace;
@@ -10,6 +11,7 @@ pub(crate) mod workspace;
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::{CompressJob, DecompressJob, cells_to_clear};
+use crate::gpu::tiles::part::TilePart;
 use crate::gpu::tiles::slab::{Others, TileSlab};
 use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
@@ -19,9 +21,9 @@ use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::fitted::FittedKind;
-use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::predict::interp::resolved::WORDS;
 use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
@@ -50,11 +52,14 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, Write
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
-use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
-use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::Reconstruct as LorenzoReconstruct;
+use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::{
+    Reconstruct as LorenzoReconstruct, ReconstructParams as LorenzoReconstructParams,
+};
 use ferrosz_gpu_kernels::predict::tile_lorenzo::{HOLES, LorenzoParams, QUANTIZER_IN_CELLS};
 use ferrosz_gpu_kernels::with_method;
 use ferrosz_simt::View;
@@ -241,9 +246,14 @@ impl<'a, T: Element, E: Executor> Call<'a, T, E> {
                 _ => (depth * u64::from(spacing) - fine) * of_plane,
             },
         };
-        let tasks = coarse.elements().div_ceil(u64::from(PROLOGUE_THREADS));
+        self.launch_gather(&params)
+    }
+
+    fn launch_gather(&self, params: &GatherParams) -> Result<(), Error> {
+        let elements: u64 = params.lengths.iter().product();
+        let tasks = elements.div_ceil(u64::from(PROLOGUE_THREADS));
         let blocks = u32::try_from(tasks).unwrap_or(u32::MAX).min(1 << 16);
-        self.executor.launch::<Gather<T>>(blocks, &params)
+        self.executor.launch::<Gather<T>>(blocks, params)
     }
 
     /// The parameters of the field; nothing without them.
@@ -470,7 +480,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 }
 
-/// Enqueues the decompression of a whole field that has elements, or of the part of it that the machine has. Does not allocate
+/// Enqueues the decompression of a whole field that has elements, or of the slab of it that the machine has. Does not allocate
 /// and does not wait; a fault will be in the fault cell.
 pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     executor: &E,
@@ -481,11 +491,39 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let call = Call::<T, E>::new(executor, slab, layout, job.cells);
     executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
-    call.decode(job)?;
+    call.decode(&call.all_chunks(job))?;
     match layout.codec.predictor.geometry() {
         None => call.unpredict(job),
-        Some(geometry) => call.reconstruct(job, geometry),
+        Some(geometry) => {
+            call.reconstruct_anchors()?;
+            let all =
+                ReconstructParams::all(call.fine(job.output, geometry.spacing(layout.shape())));
+            call.reconstruct(slab.own().tiles(), &all)
+        }
     }
+}
+
+/// Enqueues the decompression of regions of a field, each to the output behind the one before, as
+/// [`enqueue_decompress`]. Only the chunks are decoded that a region needs.
+pub(crate) fn enqueue_decompress_regions<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    layout: &TileLayout,
+) -> Result<(), Error> {
+    let slab = TileSlab::whole(layout);
+    let call = Call::<T, E>::new(executor, &slab, layout, job.cells);
+    executor.clear(cells_to_clear(call.workspace.cells))?;
+    call.read_prologue(job)?;
+    if let Some(coarse) = layout.coarse {
+        call.decode(&call.coarse_chunks(job, coarse))?;
+        call.reconstruct_anchors()?;
+    }
+    let mut output = job.output;
+    for region in job.regions.iter().filter(|region| region.elements() > 0) {
+        call.decompress_region(job, region, output)?;
+        output = output.from(region.elements() * T::WORDS as u64);
+    }
+    Ok(())
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
@@ -522,10 +560,10 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         executor.launch::<ReadPrologue<T>>(1, &prologue)
     }
 
-    /// Decodes the chunks to codes.
-    fn decode(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+    /// The decoding of all chunks to codes, and to values in the output.
+    fn all_chunks(&self, job: &DecompressJob<'_>) -> DecodeParams {
         let (layout, workspace) = (self.layout, &self.workspace);
-        let decode = DecodeParams {
+        DecodeParams {
             tiling: tiling(layout, layout.chunk),
             header: job.header(),
             stream: job.behind_records(),
@@ -535,45 +573,136 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             regions: workspace.regions,
             coarse: workspace.coarse,
             field: job.output,
+            memory: MemoryBox::whole(&layout.fine),
+            window: TileWindow::all(),
             cells: workspace.cells,
             element_words: T::WORDS as u32,
             verify: u32::from(job.verify),
             split: job.layout.split(),
+        }
+    }
+
+    /// The decoding of the coarse field's chunks: they are those of a field without tiles of its own.
+    fn coarse_chunks(&self, job: &DecompressJob<'_>, coarse: TileGrid) -> DecodeParams {
+        let none = TileGrid::new(coarse.shape(), [0; 3]);
+        let all = self.all_chunks(job);
+        DecodeParams {
+            tiling: Tiling::new(coarse, none, all.tiling.order, self.layout.chunk),
+            ..all
+        }
+    }
+
+    /// Decodes chunks.
+    fn decode(&self, decode: &DecodeParams) -> Result<(), Error> {
+        let chunks = match decode.window.part() {
+            None => decode.tiling.chunks(),
+            Some(window) => window.chunks(self.layout.chunk),
         };
-        let (warps, chunks) = (layout.chunks().div_ceil(WARPS), layout.chunks());
-        with_tile_coder!(layout.codec.coder,
+        with_tile_coder!(self.layout.codec.coder,
             C => with_order!(decode.tiling.order, S => {
-                self.executor.launch::<Decode<C, S>>(self.blocks(warps)?, &decode)
+                let blocks = self.blocks(chunks.div_ceil(WARPS))?;
+                self.executor.launch::<Decode<C, S>>(blocks, decode)
             }),
             with_order!(decode.tiling.order, S => {
-                self.executor.launch::<DecodePlanes<S>>(self.blocks(chunks)?, &decode)
+                self.executor.launch::<DecodePlanes<S>>(self.blocks(chunks)?, decode)
             })
         )
+    }
+
+    /// Decodes the chunks of a region, reconstructs its tiles, and copies the region.
+    fn decompress_region(
+        &self,
+        job: &DecompressJob<'_>,
+        region: &Region,
+        output: View<u32>,
+    ) -> Result<(), Error> {
+        let (part, scratch) = (TilePart::new(self.layout, region), job.scratch);
+        self.decode(&DecodeParams {
+            field: scratch,
+            memory: part.memory,
+            window: part.decoded,
+            ..self.all_chunks(job)
+        })?;
+        match self.layout.codec.predictor.geometry() {
+            None => self.unpredict_part(&part, scratch)?,
+            Some(geometry) => {
+                let fine = self.fine(scratch, geometry.spacing(self.layout.shape()));
+                let params = ReconstructParams {
+                    part: InterpParams {
+                        strides: part.memory.strides(),
+                        ..fine
+                    },
+                    window: part.tiles,
+                    before: part.memory.before(),
+                };
+                self.reconstruct(part.tiles.tiles(), &params)?;
+            }
+        }
+        let copy = GatherParams {
+            from: scratch.from(part.first * T::WORDS as u64),
+            strides: part.strides,
+            lengths: part.lengths,
+            to: output,
+            depth: part.lengths[0],
+            excess: 0,
+        };
+        self.launch_gather(&copy)
     }
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let layout = self.layout;
         let params = self.lorenzo(job.output, None, false);
         self.for_slices(params, |blocks, params| {
+            let all = LorenzoReconstructParams::all(*params);
             with_shape!(layout.shape(), S => {
-                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, params)
+                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &all)
             })
         })
     }
 
-    fn reconstruct(&self, job: &DecompressJob<'_>, geometry: Geometry) -> Result<(), Error> {
-        let layout = self.layout;
-        let spacing = geometry.spacing(layout.shape());
-        let coarse = layout.coarse.unwrap_or(layout.fine);
-        let fine = self.fine(job.output, spacing);
-        let of_anchors = self.coarse(&coarse, self.workspace.anchors);
+    /// Reconstructs the tiles of a part, slice by slice, in memory of the part.
+    fn unpredict_part(&self, part: &TilePart, scratch: View<u32>) -> Result<(), Error> {
+        let grid = &self.layout.fine;
+        let whole = self.lorenzo(scratch, None, false);
+        let tiles = grid.tiles() / grid.slices().max(1);
+        let depth = grid.slice_lengths()[0];
+        for slice in 0..grid.slices() {
+            let Some(window) = part.in_slice(grid, slice) else {
+                continue;
+            };
+            let [of_plane, ..] = part.memory.strides();
+            let params = LorenzoReconstructParams {
+                part: LorenzoParams {
+                    strides: part.memory.strides(),
+                    first_tile: self.blocks(slice * tiles)?,
+                    ..whole
+                },
+                window,
+                before: part.memory.before().wrapping_sub(slice * depth * of_plane),
+            };
+            let blocks = self.blocks(window.tiles())?;
+            with_shape!(self.layout.shape(), S => {
+                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &params)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reconstructs the coarse field.
+    fn reconstruct_anchors(&self) -> Result<(), Error> {
+        let coarse = self.layout.coarse.unwrap_or(self.layout.fine);
+        let params = ReconstructParams::all(self.coarse(&coarse, self.workspace.anchors));
         let blocks = self.blocks(coarse.tiles())?;
-        with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &of_anchors))?;
-        let blocks = self.blocks(self.slab.own().tiles())?;
-        let shape = layout.shape();
-        let fitted = layout.codec.predictor.fitted();
+        with_shape!(self.layout.shape(), S => self.executor.launch::<Reconstruct<T, S>>(blocks, &params))
+    }
+
+    /// Reconstructs so many tiles.
+    fn reconstruct(&self, tiles: u64, params: &ReconstructParams) -> Result<(), Error> {
+        let shape = self.layout.shape();
+        let fitted = self.layout.codec.predictor.fitted();
+        let blocks = self.blocks(tiles)?;
         with_method!(fitted, shape, M, S => {
-            self.executor.launch::<Reconstruct<T, S, M>>(blocks, &fine)
+            self.executor.launch::<Reconstruct<T, S, M>>(blocks, params)
         })
     }
 }

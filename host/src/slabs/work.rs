@@ -17,6 +17,7 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
+use ferrosz_simt::View;
 
 impl Slab {
     /// A strict upper bound on the bytes of the slab's stream, given the layout of the field's. None if it does not fit in a
@@ -132,6 +133,7 @@ impl Slab {
                     stream,
                     output: field,
                     is_short: false,
+                    scratch: View::empty(),
                     cells,
                 };
                 tiles::enqueue_decompress::<T, E>(executor, &job, slab)

@@ -68,7 +68,9 @@ impl<V: OnDevice> Coding<V> for Container {
     }
 
     fn workspace(&self, at: &OneGpu) -> Result<Workspace, Failure> {
-        Ok(at.gpu.workspace_for(&at.stream, self.layout)?)
+        // It serves the box that is timed, too.
+        let part = middle(self.layout.layout.extents);
+        Ok((at.gpu).workspace_for_part(&at.stream, self.layout, &part)?)
     }
 
     fn enqueue_compress(&self, at: &OneGpu, memory: &mut DeviceMemory<V>) -> Result<(), Failure> {
@@ -140,11 +142,7 @@ pub fn measure<T: Element + OnDevice>(
     }
     drop(values);
 
-    // A GPU decodes streams of tiles as a whole.
-    let part = match layout.tiles() {
-        Some(_) if machine.gpu.is_some() => None,
-        _ => Some(time_box(&mut memory, as_given, layout.extents, &stream)?),
-    };
+    let part = Some(time_box(&mut memory, as_given, layout.extents, &stream)?);
     Ok(Row {
         codec: layout.codec.name().to_owned(),
         rank: layout.shape.rank(),

@@ -51,6 +51,13 @@ pub struct Papers {
     pub host_clock: bool,
 }
 
+impl Papers {
+    /// Whether a table is printed.
+    fn shows(&self, table: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == table)
+    }
+}
+
 /// A table: its name on the command line, and the view of the points that prints it.
 struct Table {
     name: &'static str,
@@ -101,10 +108,7 @@ pub fn run(papers: &Papers, common: &Common) -> Result<(), Failure> {
         "{}; medians of {} runs\n",
         machine.about.name, papers.repeat
     ))?;
-    let asked = |table: &&Table| {
-        papers.only.is_empty() || papers.only.iter().any(|name| name == table.name)
-    };
-    for table in TABLES.iter().filter(asked) {
+    for table in TABLES.iter().filter(|table| papers.shows(table.name)) {
         (table.print)(&points, &papers.range)?;
     }
     Ok(())

@@ -264,7 +264,7 @@ impl Wanted<'_> {
 
     fn decode_values<V: Value>(&self, address: u64) -> Result<(), Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
-        let bytes = self.layout.workspace_bytes();
+        let bytes = self.layout.workspace_bytes_for_part(self.part)?;
         let scratch = Memory::new(self.caller, bytes)?;
         // SAFETY: the memory is this call's until it is freed, which is behind the work on the stream.
         let mut workspace =

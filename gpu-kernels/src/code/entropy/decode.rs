@@ -102,8 +102,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
             nothing.store(t, SLOT_BYTES / 4 + t.thread_index(), word);
         }
         t.barrier();
-        let chunk = first_of_warp(t);
-        if chunk < params.tiling.chunks() {
+        if let Some(chunk) = params.chunk(first_of_warp(t)) {
             let target = Target::<S>::new(params, chunk, [0, 1]);
             if let Err(fault) = target.decode::<T, C>(t) {
                 target.report(t, fault);

@@ -6,6 +6,7 @@ use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::record::PADDING;
 use crate::pipeline::tiles::stream::{has_table, payload, table};
 use crate::pipeline::tiles::tiling::Tiling;
+use crate::pipeline::tiles::window::{MemoryBox, TileWindow};
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::token::RAW;
@@ -38,8 +39,12 @@ pub struct DecodeParams {
     pub regions: View<u32>,
     /// The words of the elements of the coarse field: those whose code is [`RAW`] are written.
     pub coarse: View<u32>,
-    /// The words of the field's elements.
+    /// The words of the elements of a box of the field.
     pub field: View<u32>,
+    /// The box. Elements outside of it are not written.
+    pub memory: MemoryBox,
+    /// The tiles whose chunks are decoded; if they are not all, none of the coarse field is.
+    pub window: TileWindow,
     /// The workspace.
     pub cells: View<u64>,
     /// Words of an element.
@@ -48,6 +53,17 @@ pub struct DecodeParams {
     pub verify: u32,
     /// How entries are divided.
     pub split: Split,
+}
+
+impl DecodeParams {
+    /// The chunk that a warp or a thread block of this number decodes; none for one too many.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub fn chunk(&self, at: u64) -> Option<u64> {
+        let Some(window) = self.window.part() else {
+            return (at < self.tiling.chunks()).then_some(at);
+        };
+        self.tiling.chunk_of_window(window, at)
+    }
 }
 
 /// A chunk to be decoded, in tiles of shape `S`.
@@ -257,14 +273,17 @@ impl<'a, S: StaticShape> Target<'a, S> {
         let tiling = &self.params.tiling;
         let words = self.params.element_words;
         let tile = tiling.tile(self.chunk, quad / QUADS);
-        let field = if tile.is_coarse {
-            self.params.coarse
-        } else {
-            self.params.field
-        };
         let step = quad * QUAD_STEPS % STEPS + step;
-        let in_tile = position(S::SHAPE, step, t.lane());
-        let to = tile.grid.flat(tile.position.at(in_tile)) * u64::from(words);
+        let place = tile.position.at(position(S::SHAPE, step, t.lane()));
+        let (field, element) = if tile.is_coarse {
+            (self.params.coarse, Some(tile.grid.flat(place)))
+        } else {
+            (self.params.field, self.params.memory.element(place))
+        };
+        let Some(element) = element else {
+            return;
+        };
+        let to = element * u64::from(words);
         for i in 0..t.opaque(words) {
             t.store(field, to + u64::from(i), image.word(t, at + i));
         }

@@ -1,6 +1,7 @@
 //! Which tiles a chunk has: those of the coarse field, if there is one, come first.
 
 use crate::choice::taken_tiles::TakenTiles;
+use crate::pipeline::tiles::window::TileWindow;
 use ferrosz_codec::code::entropy::counts;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileBox, TileGrid, TileOrder};
 use ferrosz_simt::Thread;
@@ -96,6 +97,14 @@ impl Tiling {
         } else {
             self.coarse_runs + (chunk - self.coarse_chunks) * runs
         }
+    }
+
+    /// A chunk of a window of the field: see [`TileWindow::chunk`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub fn chunk_of_window(&self, window: &TileWindow, at: u64) -> Option<u64> {
+        let tiles = RUN_TILES * self.runs_of_chunk;
+        let chunk = window.chunk(&self.fine, tiles, at)?;
+        Some(self.coarse_chunks + chunk)
     }
 
     /// A chunk's field, and the number there of the chunk's first tile.

@@ -2,6 +2,7 @@
 
 use crate::PACKAGE;
 use crate::pipeline::tiles::codes;
+use crate::pipeline::tiles::window::TileWindow;
 use crate::predict::interp::InterpParams;
 use crate::predict::interp::THREADS;
 use crate::predict::interp::anchors::Anchor;
@@ -21,6 +22,35 @@ use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread};
 
+/// Parameters of [`Reconstruct`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReconstructParams {
+    /// The part of the field. Strides are those of its memory.
+    pub part: InterpParams,
+    /// The tiles that are reconstructed.
+    pub window: TileWindow,
+    /// Elements of the field before its memory: see [`MemoryBox::before`](crate::pipeline::tiles::window::MemoryBox::before).
+    pub before: u64,
+}
+
+impl ReconstructParams {
+    /// All tiles of a part.
+    pub const fn all(part: InterpParams) -> Self {
+        Self {
+            part,
+            window: TileWindow::all(),
+            before: 0,
+        }
+    }
+
+    /// The field's memory, from the first element of a tile on.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn field(&self, tile: &TileBox) -> InField {
+        InField::new(self.part.field, self.part.strides, tile).behind(self.before)
+    }
+}
+
 /// Reconstructs a field of `E` in tiles of shape `S` by method `M`. Launched with a block for each tile.
 ///
 /// The values of positions without a code lie in the field already.
@@ -33,7 +63,7 @@ const BATCH: usize = 8;
 const ROW_WORDS: u32 = 32;
 
 impl<E: Element, S: StaticShape, M: Staged> Kernel for Reconstruct<E, S, M> {
-    type Params = InterpParams;
+    type Params = ReconstructParams;
     const NAME: &'static str =
         const { &Name::of(&[M::NAME, "reconstruct", S::SHAPE.name(), E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
@@ -42,20 +72,19 @@ impl<E: Element, S: StaticShape, M: Staged> Kernel for Reconstruct<E, S, M> {
     const RESIDENT_BLOCKS: u32 = by_width::<E>(M::BLOCKS, 1);
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run<T: Thread>(t: T, params: &InterpParams) {
+    fn run<T: Thread>(t: T, params: &ReconstructParams) {
         let source = Source::new::<T, S, M>(t, params);
-        let setup =
-            TileSetup::read::<T, S>(t, params.parameters, source.tile, params.is_coarse != 0);
-        let setup = setup.with_coefficients::<M>(params.coefficients());
-        let anchor = Anchor::<E>::read::<T, S>(t, params, &setup);
+        let part = &params.part;
+        let setup = TileSetup::read::<T, S>(t, part.parameters, source.tile, part.is_coarse != 0);
+        let setup = setup.with_coefficients::<M>(part.coefficients());
+        let anchor = Anchor::<E>::read::<T, S>(t, part, &setup);
         let has_raws = source.fill::<T, E, S>(t);
-        let field = InField::new(params.field, params.strides, &source.tile);
-        Decode::<E, S, M>::keep_first(t, field.first());
+        Decode::<E, S, M>::keep_first(t, params.field(&source.tile).first());
         let has_raws = t.barrier_or(has_raws);
         Anchor::set::<T, S>(t, anchor);
         t.barrier();
         let decode = Decode::<E, S, M> {
-            params,
+            params: part,
             error: setup.error(t),
             radius: setup.radius(t),
             shape: PhantomData,
@@ -63,10 +92,10 @@ impl<E: Element, S: StaticShape, M: Staged> Kernel for Reconstruct<E, S, M> {
         M::run::<T, E, S, _>(t, &setup, &decode);
         // Computed again: a thread would hold the tile's box in registers all along.
         let source = Source::new::<T, S, M>(t, params);
-        if params.known.is_empty() {
+        if part.known.is_empty() {
             source.leave_field::<T, E, S>(t, has_raws);
         } else {
-            let known = InField::in_order(params.known, &source.grid, &source.tile);
+            let known = InField::in_order(part.known, &source.grid, &source.tile);
             known.leave::<T, E, S>(t, &source.tile);
         }
     }
@@ -84,7 +113,7 @@ fn code_of<E: Element>(slot: E) -> u16 {
 }
 
 struct Source<'a> {
-    params: &'a InterpParams,
+    params: &'a ReconstructParams,
     grid: TileGrid,
     tile: TileBox,
     number: u64,
@@ -93,9 +122,10 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     /// That of the block's tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn new<T: Thread, S: StaticShape, M: Method>(t: T, params: &'a InterpParams) -> Self {
-        let number = u64::from(params.first_tile + t.opaque(t.block_index()));
-        let grid = params.grid(S::SHAPE);
+    fn new<T: Thread, S: StaticShape, M: Method>(t: T, params: &'a ReconstructParams) -> Self {
+        let grid = params.part.grid(S::SHAPE);
+        let at = params.part.first_tile + t.opaque(t.block_index());
+        let number = params.window.tile(&grid, at);
         Self {
             params,
             grid,
@@ -117,7 +147,7 @@ impl<'a> Source<'a> {
             let numbers: [u32; BATCH] = from_fn(|i| number + i as u32 * WARPS);
             let words: [u32; BATCH] = numbers.map(|number| {
                 let word = own + u64::from(number * ROW_WORDS);
-                t.load(self.params.codes, word)
+                t.load(self.params.part.codes, word)
             });
             for (number, word) in numbers.iter().zip(&words) {
                 let row = Row::own(S::SHAPE, *number, &self.tile);
@@ -131,7 +161,7 @@ impl<'a> Source<'a> {
         let far_words = far.map(|row| {
             if row.width > 0 {
                 let word = codes.first_word::<S>(row.position) + u64::from(t.lane());
-                t.load(self.params.codes, word)
+                t.load(self.params.part.codes, word)
             } else {
                 0
             }
@@ -139,7 +169,10 @@ impl<'a> Source<'a> {
         let rows = Row::of_thread::<T, S>(t, &self.tile);
         let far_codes = rows.map(|row| {
             if row.has_far(S::SHAPE) {
-                t.load_half(self.params.codes, 2 * next.first_word::<S>(row.position))
+                t.load_half(
+                    self.params.part.codes,
+                    2 * next.first_word::<S>(row.position),
+                )
             } else {
                 0
             }
@@ -164,7 +197,8 @@ impl<'a> Source<'a> {
             Shape::Line => 1,
             Shape::Plane | Shape::Cube => width,
         };
-        let word = |tiles| codes::first_word(self.params.first_run, self.number + ahead + tiles);
+        let word =
+            |tiles| codes::first_word(self.params.part.first_run, self.number + ahead + tiles);
         Codes {
             here: [word(0), word(behind)],
             above: [word(height * width), word(height * width + behind)],
@@ -197,15 +231,15 @@ impl<'a> Source<'a> {
     /// and the encoder may have known other values there.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn leave_field<T: Thread, E: Element, S: StaticShape>(&self, t: T, has_raws: bool) {
-        let field = InField::new(self.params.field, self.params.strides, &self.tile);
-        let first_half = 2 * codes::first_word(self.params.first_run, self.number);
+        let field = self.params.field(&self.tile);
+        let first_half = 2 * codes::first_word(self.params.part.first_run, self.number);
         if !has_raws {
             field.leave::<T, E, S>(t, &self.tile);
             return;
         }
         field.leave_but::<T, E, S>(t, &self.tile, |row, x| {
             let half = (2 * row + x % 2) * tile::LANES + x / 2;
-            t.load_half(self.params.codes, first_half + u64::from(half)) as u16 == RAW
+            t.load_half(self.params.part.codes, first_half + u64::from(half)) as u16 == RAW
         });
     }
 }

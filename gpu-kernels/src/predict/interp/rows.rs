@@ -193,6 +193,14 @@ impl InField {
         }
     }
 
+    /// The same rows in memory that begins with element number `before` of these.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[must_use]
+    pub const fn behind(mut self, before: u64) -> Self {
+        self.first = self.first.wrapping_sub(before);
+        self
+    }
+
     /// The number of the tile's first element.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn first(&self) -> u64 {

@@ -9,6 +9,7 @@
 )]
 
 use crate::PACKAGE;
+use crate::pipeline::tiles::window::TileWindow;
 use crate::predict::tile_lorenzo::LorenzoParams;
 use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, position};
@@ -19,8 +20,31 @@ use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::predict::tile_lorenzo::origin;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{ROW, TILE};
+use ferrosz_codec::tile::{ROW, TILE, TileGrid};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
+
+/// Parameters of [`Reconstruct`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReconstructParams {
+    /// The slice. Strides are those of its memory.
+    pub part: LorenzoParams,
+    /// The tiles that are reconstructed, by their numbers in the slice.
+    pub window: TileWindow,
+    /// Elements of the slice before its memory: see [`MemoryBox::before`](crate::pipeline::tiles::window::MemoryBox::before).
+    pub before: u64,
+}
+
+impl ReconstructParams {
+    /// All tiles of a slice.
+    pub const fn all(part: LorenzoParams) -> Self {
+        Self {
+            part,
+            window: TileWindow::all(),
+            before: 0,
+        }
+    }
+}
 
 /// Reconstructs a field of `E` in tiles of shape `S`. Launched with a block for each tile.
 ///
@@ -57,7 +81,7 @@ const SHARED: (Shared<u32>, Layout) = {
 };
 
 impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
-    type Params = LorenzoParams;
+    type Params = ReconstructParams;
     const NAME: &'static str = const {
         &Name::of(&[
             "ferrosz_lorenzo_reconstruct",
@@ -72,14 +96,20 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     const RESIDENT_BLOCKS: u32 = 3;
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run<T: Thread>(t: T, params: &LorenzoParams) {
-        let (number, tile) = params.tile(S::SHAPE, t.block_index());
-        let quantizer = params.quantizer::<T, E>(t);
+    fn run<T: Thread>(t: T, params: &ReconstructParams) {
+        let ReconstructParams {
+            part,
+            window,
+            before,
+        } = params;
+        let grid = TileGrid::new(S::SHAPE, part.lengths);
+        let (number, tile) = part.tile(S::SHAPE, window.tile(&grid, t.block_index()) as u32);
+        let quantizer = part.quantizer::<T, E>(t);
         if is_whole(S::SHAPE, &tile) {
-            let rows = TileRows::<S, true>::new(params, number, &tile);
+            let rows = TileRows::<S, true>::new(part, number, &tile).behind(*before);
             reconstruct(t, &rows, &quantizer);
         } else {
-            let rows = TileRows::<S, false>::new(params, number, &tile);
+            let rows = TileRows::<S, false>::new(part, number, &tile).behind(*before);
             reconstruct(t, &rows, &quantizer);
         }
     }

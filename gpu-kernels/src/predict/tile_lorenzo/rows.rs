@@ -125,6 +125,14 @@ impl<'a, S: StaticShape, const WHOLE: bool> TileRows<'a, S, WHOLE> {
         }
     }
 
+    /// The same rows in memory that begins with element number `before` of these.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[must_use]
+    pub const fn behind(mut self, before: u64) -> Self {
+        self.first_element = self.first_element.wrapping_sub(before);
+        self
+    }
+
     /// The row of this number.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn row<T: Thread>(&self, t: T, number: u32) -> Row {

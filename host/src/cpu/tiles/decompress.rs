@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::parallel;
 use crate::stream_ref::{StoredChunk, StreamRef};
+use crate::tile_ranges::{TileRanges, all_tiles, numbers, tile_ranges, with_far};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::chunk::Form;
@@ -26,10 +27,9 @@ use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, ChunkLength, LANES, TileGrid};
-use ferrosz_codec::{Element, FormatError, Shape};
+use ferrosz_codec::tile::{self, ChunkLength, LANES};
+use ferrosz_codec::{Element, FormatError};
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Decodes regions of one stream, whose prologue and coarse field are decoded once.
 pub(crate) struct Reader<'a, T> {
@@ -108,52 +108,6 @@ fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
         T::from_bits64(u64::from_le_bytes(bits))
     };
     bytes.chunks_exact(T::BYTES).map(of_bytes).collect()
-}
-
-/// Tiles along each dimension.
-pub(super) type TileRanges = [Range<u64>; 3];
-
-/// All tiles.
-pub(super) fn all_tiles(grid: &TileGrid) -> TileRanges {
-    grid.counts().map(|count| 0..count)
-}
-
-/// The tiles that a region may touch.
-fn tile_ranges(grid: &TileGrid, region: &Region) -> TileRanges {
-    let extents = tile::extents(grid.shape()).map(u64::from);
-    if grid.shape() == Shape::Line {
-        let (first, last) = region.span();
-        return [0..1, 0..1, first / extents[2]..last / extents[2] + 1];
-    }
-    let (from, lengths) = (region.from(), region.extents());
-    std::array::from_fn(|i| match i {
-        0 => grid.tiles_along_z(from[0], from[0] + lengths[0]),
-        _ => from[i] / extents[i]..(from[i] + lengths[i]).div_ceil(extents[i]),
-    })
-}
-
-/// These tiles and the tiles behind them along each dimension in which there are far faces.
-fn with_far(layout: &TileLayout, ranges: &TileRanges) -> TileRanges {
-    let grid = &layout.fine;
-    let counts = grid.counts();
-    let first = layout.codec.order(grid.shape()).first_axis();
-    std::array::from_fn(|i| {
-        let is_last = i < first || i == 0 && grid.ends_slice(ranges[0].end);
-        ranges[i].start..(ranges[i].end + u64::from(!is_last)).min(counts[i])
-    })
-}
-
-/// The numbers of these tiles.
-pub(super) fn numbers(grid: &TileGrid, ranges: &TileRanges) -> Vec<u64> {
-    let [_, rows, columns] = grid.counts();
-    let [z, y, x] = ranges;
-    let mut numbers = Vec::new();
-    for z in z.clone() {
-        for y in y.clone() {
-            numbers.extend(x.clone().map(|x| (z * rows + y) * columns + x));
-        }
-    }
-    numbers
 }
 
 /// The entries of a stream.

@@ -5,7 +5,7 @@
 //! anchors in it are lost.
 
 use crate::cpu::tiles::coder::Scratch;
-use crate::cpu::tiles::decompress::{Decode, DecodedTiles, TileRanges, all_tiles, numbers};
+use crate::cpu::tiles::decompress::{Decode, DecodedTiles};
 use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
@@ -13,6 +13,7 @@ use crate::damage::Lost;
 use crate::error::Error;
 use crate::parallel;
 use crate::stream_ref::StreamRef;
+use crate::tile_ranges::{TileRanges, all_tiles, numbers};
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::{TILE, TileGrid};

@@ -8,6 +8,8 @@ use crate::gpu::job::DecompressJob;
 use crate::gpu::mapping::conversion::{converts, enqueue_to_values};
 use crate::gpu::mapping::workspace::{MaskMemory, Workspace, workspace_cells};
 use crate::gpu::mapping::{places, tasks};
+use crate::gpu::tiles::part::scratch_elements;
+use crate::gpu::tiles::workspace::ALIGNMENT;
 use crate::part::Piece;
 use crate::reading::{Reading, regions};
 use crate::stream_layout::StreamLayout;
@@ -75,12 +77,25 @@ impl Wanted {
     }
 }
 
-/// Cells that a decompression of streams of this layout needs.
-pub(crate) fn cells_to_decompress(layout: &StreamLayout) -> u64 {
+/// Cells that a decompression of these elements of a stream needs.
+pub(crate) fn cells_to_decompress(layout: &StreamLayout, wanted: &Wanted) -> u64 {
     match layout.layout.family() {
         Family::Blocks(_) if !layout.is_mapped() && !layout.is_converted_apart() => cells::count(0),
-        _ => workspace_cells(layout),
+        Family::Blocks(_) => workspace_cells(layout),
+        Family::Tiles(_) if wanted.elements() == layout.layout.extents.elements() => {
+            workspace_cells(layout)
+        }
+        Family::Tiles(tiles) => {
+            let words = layout.dtype().bytes() as u64 / 4;
+            let scratch = words * scratch_elements(&tiles, &wanted.regions);
+            first_of_scratch(layout) + scratch.div_ceil(2)
+        }
     }
+}
+
+/// The first cell behind the workspace of a layout that scratch memory may begin with.
+fn first_of_scratch(layout: &StreamLayout) -> u64 {
+    workspace_cells(layout).next_multiple_of(ALIGNMENT)
 }
 
 /// A decompression to elements of the user.
@@ -119,6 +134,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         stream: call.stream,
         output: if is_turned { workspace.coded } else { elements },
         is_short: converts(layout.value_type) && !is_converted_apart,
+        scratch: call.cells.from(first_of_scratch(layout)).words(),
         cells: workspace.codec,
     };
     blocks::enqueue_decompress::<T, E>(executor, &job)?;

@@ -14,7 +14,7 @@ use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
 use ferrosz_simt::View;
 
 /// Sections of the workspace begin at multiples of this many cells: 128 bytes.
-const ALIGNMENT: u64 = 16;
+pub(crate) const ALIGNMENT: u64 = 16;
 
 /// The workspace of a call.
 pub(super) struct Workspace {

@@ -30,7 +30,7 @@ pub struct Point {
     pub stream_bytes: u64,
     /// The PSNR of the decoded field, in decibels.
     pub psnr: f64,
-    /// Its mean structural similarity; none if no window is finite.
+    /// Its mean structural similarity, if a table shows it; none if no window is finite.
     pub ssim: Option<f64>,
     /// Times of compression.
     pub compress: Times,
@@ -112,7 +112,7 @@ fn of_field<T: Element + OnDevice>(
         .filter(|kind| asked(kind) && kind.takes(dimensions))
     {
         for range in &papers.range {
-            let point = measure(machine, &subject, kind, *range).map_err(|failure| {
+            let point = measure(papers, machine, &subject, kind, *range).map_err(|failure| {
                 let name = &subject.name;
                 Failure::failed(format_args!("{name}, {}, {range:e}: {failure}", kind.name))
             })?;
@@ -126,6 +126,7 @@ fn of_field<T: Element + OnDevice>(
 }
 
 fn measure<T: Element + OnDevice>(
+    papers: &Papers,
     machine: &Machine,
     subject: &Subject<T>,
     kind: Kind,
@@ -146,7 +147,10 @@ fn measure<T: Element + OnDevice>(
         field_bytes: size_of_val(field) as u64,
         stream_bytes: stream.len() as u64,
         psnr: judge(field, &values, bound, f64::INFINITY).psnr(),
-        ssim: ssim(field, &values, subject.extents.lengths()),
+        ssim: match papers.shows("quality") {
+            true => ssim(field, &values, subject.extents.lengths()),
+            false => None,
+        },
         compress: compress.single,
         decompress: decompress.single,
     })

@@ -12,6 +12,9 @@ pub struct Package {
     /// The name of a kernel, the number of a chip (90 for `sm_90`), and the machine code, ordered by name. Kernels may
     /// have none.
     pub machine_code: &'static [(&'static str, u32, &'static [u8])],
+    /// A source that has changed since the code was compiled, if there is one: no GPU may run the code. On the emulator all
+    /// code is of the present sources.
+    pub outdated: Option<&'static str>,
     /// The code for the emulator of the kernel with a name.
     #[cfg(feature = "emulator")]
     pub emulated: fn(&str) -> Option<Emulated>,
@@ -29,9 +32,17 @@ impl Package {
         Self {
             ptx,
             machine_code,
+            outdated: None,
             #[cfg(feature = "emulator")]
             emulated: |_| None,
         }
+    }
+
+    /// The same, [outdated](Self::outdated) by a change of a source.
+    #[must_use]
+    pub const fn outdated_by(mut self, source: &'static str) -> Self {
+        self.outdated = Some(source);
+        self
     }
 
     /// The same with code for the emulator, which is compiled where this function is: in the crate of the kernels, and

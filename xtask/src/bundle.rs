@@ -3,8 +3,7 @@
 //! It holds the GPU tests and the `ferrosz-lab` command as executables, the golden streams, the generator of the fields
 //! for `ferrosz-lab bench` (Python with PyTorch), and `run.sh`, which runs all of it.
 
-use crate::manifest::Manifest;
-use crate::{Failure, executable, root};
+use crate::{Failure, executable, ptx, root};
 use std::fs;
 use std::path::Path;
 
@@ -55,7 +54,7 @@ const TESTS: [(&str, &str); 3] = [
 
 /// Makes the folder `gpu-bundle`.
 pub fn make() -> Result<(), Failure> {
-    Manifest::read()?.check_sources()?;
+    ptx::check_sources()?;
     let folder = root().join("gpu-bundle");
     fs::create_dir_all(&folder)?;
     for (package, name) in TESTS {

@@ -31,11 +31,20 @@ pub fn write(assembled: &Assembled) -> Result<(), Failure> {
     for chip in CHIPS {
         let mut changed = 0;
         for of in &crates::ALL {
-            changed += Files::machine_code(of, chip).write(&of_chip(assembled, of, chip)?)?;
+            let wanted = of_chip(assembled, of, chip)?;
+            changed += Files::machine_code(of, chip).write(&wanted)?.len();
         }
         println!("machine code for {chip}: {changed} files changed");
     }
     check_bytes()
+}
+
+/// Removes the machine code of some kernels of a crate.
+pub fn remove(of: &KernelCrate, kernels: &[String]) -> Result<(), Failure> {
+    for chip in CHIPS {
+        Files::machine_code(of, chip).remove(|name| kernels.iter().any(|kernel| kernel == name))?;
+    }
+    Ok(())
 }
 
 /// Refuses committed machine code that differs by a byte from the assembler's output for the PTX.

@@ -20,7 +20,6 @@ mod docs;
 mod executable;
 mod house;
 mod machine_code;
-mod manifest;
 mod package;
 mod packed;
 mod ptx;

@@ -50,28 +50,39 @@ impl Files {
         Ok(kernels)
     }
 
-    /// Writes the files whose contents change, and removes files of other kernels; returns the number of changed files.
-    pub fn write<B: AsRef<[u8]>>(&self, kernels: &BTreeMap<String, B>) -> Result<usize, Failure> {
+    /// Writes the files whose contents change, and removes files of other kernels; returns those kernels.
+    pub fn write<B: AsRef<[u8]>>(
+        &self,
+        kernels: &BTreeMap<String, B>,
+    ) -> Result<Vec<String>, Failure> {
         if !kernels.is_empty() {
             fs::create_dir_all(&self.folder)?;
         }
         let before = self.read().unwrap_or_default();
-        let mut changed = 0;
+        let mut changed = Vec::new();
         for (name, bytes) in kernels {
             let bytes = bytes.as_ref();
             if before.get(name).is_none_or(|before| before != bytes) {
                 let path = self.folder.join(format!("{name}{}", self.suffix));
                 fs::write(path, pack(bytes, self.unit_bytes)?)?;
-                changed += 1;
+                changed.push(name.clone());
             }
         }
-        for (name, path) in self.list()? {
-            if !kernels.contains_key(&name) {
-                fs::remove_file(path)?;
-                changed += 1;
-            }
-        }
+        let removed = self.remove(|name| !kernels.contains_key(name))?;
+        changed.extend(removed);
         Ok(changed)
+    }
+
+    /// Removes the files of some kernels, and returns these.
+    pub fn remove(&self, is_removed: impl Fn(&str) -> bool) -> Result<Vec<String>, Failure> {
+        let mut removed = Vec::new();
+        for (name, path) in self.list()? {
+            if is_removed(&name) {
+                fs::remove_file(path)?;
+                removed.push(name);
+            }
+        }
+        Ok(removed)
     }
 
     /// Kernels whose files have other contents, are missing, or should not exist.
@@ -163,13 +174,13 @@ mod tests {
                 texts.iter().map(own).collect()
             };
             let first = kernels(&[("a", "add %r1;\n"), ("b", "sub %r2;\n"), ("c", "ret;\n")]);
-            assert_eq!(files.write(&first).unwrap(), 3);
+            assert_eq!(files.write(&first).unwrap(), ["a", "b", "c"]);
             assert_eq!(files.read().unwrap(), first);
-            assert_eq!(files.write(&first).unwrap(), 0);
+            assert!(files.write(&first).unwrap().is_empty());
             let second = kernels(&[("a", "add %r1;\n"), ("b", "sub %r3;\n"), ("d", "ret;\n")]);
             // One is changed, one is new, and one is removed.
             assert_eq!(files.differences(&second).unwrap(), ["b", "c", "d"]);
-            assert_eq!(files.write(&second).unwrap(), 3);
+            assert_eq!(files.write(&second).unwrap(), ["b", "d", "c"]);
             assert_eq!(files.read().unwrap(), second);
             assert!(files.differences(&second).unwrap().is_empty());
             fs::write(files.folder.join("a.code.lzma"), b"not of this format").unwrap();

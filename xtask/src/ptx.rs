@@ -1,52 +1,52 @@
 //! The committed PTX: its build and its rules.
 
 use crate::crates::{self, KernelCrate};
-use crate::manifest::Manifest;
 use crate::packed::Files;
-use crate::{Failure, root};
+use crate::{Failure, machine_code, root};
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::{
-    Built, Compiler, Kernels, Rule, Violation, split, violations, with_directives,
+    Built, Compiler, Kernels, Manifest, Rule, Violation, split, violations, with_directives,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 /// Bytes of all committed PTX at most: every program that uses the library on a GPU embeds it.
 const MOST_BYTES: u64 = 3_500_000;
 
-/// Crates, and the PTX of each.
-type OfCrates = Vec<(&'static KernelCrate, Kernels)>;
+/// What a compiler makes of a crate.
+struct Compiled {
+    of: &'static KernelCrate,
+    kernels: Kernels,
+    manifest: Manifest,
+}
 
-/// Compiles the kernels, and commits the PTX of those whose instructions have changed to their files.
+/// Compiles the kernels, and commits the PTX of those whose instructions have changed to their files. The machine code of
+/// these is removed, as a GPU would run it.
 pub fn rebuild() -> Result<(), Failure> {
     let compiler = Compiler::find()?;
-    let (built, manifest) = build_all(&compiler)?;
     let (mut kernels, mut changed) = (0, 0);
-    for (of, Kernels(texts)) in &built {
+    for compiled in build_all(&compiler)? {
+        let of = compiled.of;
+        let Kernels(texts) = compiled.kernels;
+        let names = Files::ptx(of).write(&texts)?;
+        machine_code::remove(of, &names)?;
+        compiled.manifest.write(&of.folder())?;
         kernels += texts.len();
-        changed += Files::ptx(of).write(texts)?;
+        changed += names.len();
     }
-    manifest.write()?;
     check_bytes()?;
     let version = compiler.version();
     println!("PTX: {kernels} kernels by {version}, {changed} files changed");
     Ok(())
 }
 
-/// The PTX that a compiler makes of the present sources of all crates, and its manifest.
-fn build_all(compiler: &Compiler) -> Result<(OfCrates, Manifest), Failure> {
-    let (mut built, mut sources) = (Vec::new(), Vec::new());
-    for of in &crates::ALL {
-        let (kernels, read) = build(compiler, of)?;
-        built.push((of, kernels));
-        sources.extend(read);
-    }
-    Ok((built, Manifest::new(compiler.version(), &sources)?))
+/// What a compiler makes of the present sources of all crates.
+fn build_all(compiler: &Compiler) -> Result<Vec<Compiled>, Failure> {
+    crates::ALL.iter().map(|of| build(compiler, of)).collect()
 }
 
-/// The PTX of a crate, and the sources that it was made from.
-fn build(compiler: &Compiler, of: &KernelCrate) -> Result<(Kernels, Vec<PathBuf>), Failure> {
+/// What a compiler makes of the present sources of a crate.
+fn build(compiler: &Compiler, of: &'static KernelCrate) -> Result<Compiled, Failure> {
     let Built { ptx, sources } = compiler.compile(&of.package())?;
     // Kernels that say nothing of blocks are short; the assembler is told nothing of their threads either.
     let launches = (of.launches)();
@@ -60,20 +60,41 @@ fn build(compiler: &Compiler, of: &KernelCrate) -> Result<(Kernels, Vec<PathBuf>
     fs::remove_file(refused)?;
     let kernels = split(&text)?;
     check_names(&kernels, &launches)?;
-    Ok((kernels, sources))
+    Ok(Compiled {
+        of,
+        kernels,
+        manifest: Manifest::new(compiler.version(), &root(), &sources)?,
+    })
+}
+
+/// The committed manifest of a crate.
+fn manifest_of(of: &KernelCrate) -> Result<Manifest, Failure> {
+    Manifest::read(&of.folder()).map_err(|error| format!("{error}: run `cargo xtask ptx`").into())
+}
+
+/// Refuses sources that have changed since the committed PTX was built.
+pub fn check_sources() -> Result<(), Failure> {
+    for of in &crates::ALL {
+        if let Some(source) = manifest_of(of)?.changed_source(&root()) {
+            let reason = "has changed since the PTX was built: run `cargo xtask ptx`";
+            return Err(format!("{source} {reason}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Refuses committed PTX that differs by a byte from the build of the sources. Only the compiler of the manifest can
 /// decide this; other compilers are refused.
 pub fn check() -> Result<(), Failure> {
-    let committed = Manifest::read()?;
+    let committed = manifest_of(&crates::ALL[0])?;
     let compiler = Compiler::of_version(&committed.compiler).map_err(|error| {
         format!("the committed PTX is by another compiler: {error}; install it, or run `cargo xtask ptx` and commit what another makes")
     })?;
-    let (built, manifest) = build_all(&compiler)?;
     let mut kernels = 0;
-    for (of, Kernels(texts)) in &built {
-        let other = Files::ptx(of).differences(texts)?;
+    for compiled in build_all(&compiler)? {
+        let of = compiled.of;
+        let Kernels(texts) = compiled.kernels;
+        let other = Files::ptx(of).differences(&texts)?;
         if !other.is_empty() {
             return Err(format!(
                 "the committed PTX of {} is not what the sources give: run `cargo xtask ptx`",
@@ -81,12 +102,15 @@ pub fn check() -> Result<(), Failure> {
             )
             .into());
         }
+        if compiled.manifest != manifest_of(of)? {
+            let folder = of.folder();
+            return Err(format!(
+                "the manifest of the PTX in {} is not of these sources: run `cargo xtask ptx`",
+                folder.display()
+            )
+            .into());
+        }
         kernels += texts.len();
-    }
-    if manifest != committed {
-        return Err(
-            "gpu-kernels/ptx/manifest.txt is not of these sources: run `cargo xtask ptx`".into(),
-        );
     }
     check_bytes()?;
     let version = compiler.version();

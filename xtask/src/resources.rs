@@ -2,10 +2,10 @@
 
 use crate::crates::{self, launches};
 use crate::packed::Files;
-use crate::{Failure, machine_code, manifest, ptx, root};
+use crate::{Failure, machine_code, ptx, root};
 use ferrosz_simt::Launch;
 use ferrosz_simt::build::occupancy::Block;
-use ferrosz_simt::build::{Assembled as Kernel, Ptxas};
+use ferrosz_simt::build::{Assembled as Kernel, Ptxas, fnv};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -137,7 +137,7 @@ fn files() -> Result<String, Failure> {
     for launch in launches() {
         all.extend(format!("{launch:?}").bytes());
     }
-    Ok(manifest::fnv(all))
+    Ok(fnv([&all[..]]))
 }
 
 fn path() -> PathBuf {

@@ -1,5 +1,6 @@
 //! Putting committed compiled code into the crate of its kernels.
 
+use super::manifest::{self, Manifest};
 use std::borrow::ToOwned;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,10 @@ use std::{env, format, fs, io, println};
 /// For the build script of a crate of kernels: writes `package.rs` to `OUT_DIR`, a [`Package`](crate::Package) of the
 /// committed `ptx/KERNEL.ptx.lzma` and `machine-code/CHIP/KERNEL.cubin.lzma`, or of nothing if they are not wanted. A
 /// kernel without a file is left out: all but an NVIDIA GPU works without.
+///
+/// In a checkout, the package is marked as [outdated](crate::Package::outdated) where a source of the kernels differs from
+/// the one that `ptx/manifest.txt` names, and cargo prints a warning. A package of a registry has no other crate's sources,
+/// and is taken as it is.
 ///
 /// ```ignore
 /// pub const PACKAGE: ferrosz_simt::Package = include!(concat!(env!("OUT_DIR"), "/package.rs"));
@@ -33,8 +38,33 @@ pub fn embed(is_wanted: bool) -> io::Result<()> {
         }
     }
     let (ptx, machine_code) = (list(ptx)?, list(machine_code)?);
-    let package = format!("ferrosz_simt::Package::new(\n    {ptx},\n    {machine_code},\n)\n");
+    let mut package = format!("ferrosz_simt::Package::new(\n    {ptx},\n    {machine_code},\n)\n");
+    if is_wanted && let Some(source) = changed_source(&here)? {
+        println!(
+            "cargo::warning={source} has changed since the kernels were compiled: no GPU runs them before `cargo xtask ptx`"
+        );
+        writeln!(package, ".outdated_by({source:?})").map_err(io::Error::other)?;
+    }
     fs::write(out.join("package.rs"), package)
+}
+
+/// The first source of the kernels of the crate in a folder that has changed since they were compiled. None if this is a
+/// package, whose folder has not the name that it has in the repository. The build script runs again when a source changes.
+fn changed_source(folder: &Path) -> io::Result<Option<String>> {
+    let Some(root) = folder.parent() else {
+        return Ok(None);
+    };
+    if !manifest::path_in(folder).is_file() {
+        return Ok(None);
+    }
+    let manifest = Manifest::read(folder).map_err(io::Error::other)?;
+    if !manifest.paths(root).any(|path| path.starts_with(folder)) {
+        return Ok(None);
+    }
+    for path in manifest.paths(root) {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    Ok(manifest.changed_source(root).map(str::to_owned))
 }
 
 /// The items of a list, one for each file of a folder: the kernel, `detail`, and the file's bytes.
@@ -72,4 +102,33 @@ fn list(mut items: Vec<String>) -> io::Result<String> {
     }
     list.push_str("    ]");
     Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_sources_are_found_in_a_checkout_alone() {
+        let root = env::temp_dir().join(format!("ferrosz-embed-{}", std::process::id()));
+        let (folder, package) = (root.join("kernels"), root.join("my-kernels-0.1.0"));
+        let source = folder.join("lib.rs");
+        fs::create_dir_all(folder.join("ptx")).unwrap();
+        // No manifest: nothing is known.
+        assert_eq!(changed_source(&folder).unwrap(), None);
+        fs::write(&source, "fn one() {}\n").unwrap();
+        let manifest = Manifest::new("rustc 1.2.3", &root, std::slice::from_ref(&source)).unwrap();
+        manifest.write(&folder).unwrap();
+        assert_eq!(changed_source(&folder).unwrap(), None);
+        fs::write(&source, "fn two() {}\n").unwrap();
+        let changed = changed_source(&folder).unwrap();
+        assert_eq!(changed.as_deref(), Some("kernels/lib.rs"));
+        // The folder of a package, beside which is another crate.
+        fs::create_dir_all(package.join("ptx")).unwrap();
+        manifest.write(&package).unwrap();
+        assert_eq!(changed_source(&package).unwrap(), None);
+        fs::write(folder.join("ptx/manifest.txt"), "not a manifest\n").unwrap();
+        assert!(changed_source(&folder).is_err());
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

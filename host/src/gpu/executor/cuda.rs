@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::gpu::driver::{self, failed};
+use crate::gpu::executor::code::Code;
 use crate::gpu::executor::pinned::{self, LEAST_STAGED, Staging, StagingPool};
 use crate::gpu::executor::pool::DevicePool;
-use crate::gpu::executor::{Blocks, Executor, KernelEntry, PIECE, Task, code};
+use crate::gpu::executor::{Blocks, Executor, KernelEntry, PIECE, Task};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, result, sys};
 use cudarc::nvrtc::Ptx;
 use ferrosz_simt::{Kernel, View};
@@ -146,16 +147,17 @@ impl Kernels {
     /// assembler may not), otherwise its PTX, which the driver compiles. As for NVIDIA's own libraries,
     /// `CUDA_FORCE_PTX_JIT=1` in the environment selects the PTX.
     fn module(&self, kernel: &KernelEntry) -> Result<Arc<CudaModule>, Error> {
+        let code = Code::of(kernel)?;
         let capability = self.context.compute_capability();
         let capability = capability.map_err(failed("ask what the GPU can do"))?;
         if std::env::var_os("CUDA_FORCE_PTX_JIT").is_none_or(|wish| wish != "1")
-            && let Some(code) = code::machine_code_of(kernel, capability)
-            && let Ok(module) = self.context.load_module(Ptx::from_binary(code))
+            && let Some(machine_code) = code.machine_code(capability)
+            && let Ok(module) = self.context.load_module(Ptx::from_binary(machine_code))
         {
             return Ok(module);
         }
         self.context
-            .load_module(Ptx::from_src(code::ptx_of(kernel)?))
+            .load_module(Ptx::from_src(code.ptx()?))
             .map_err(failed("load a kernel"))
     }
 

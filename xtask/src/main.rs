@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo xtask ptx           rebuild gpu-kernels/ptx, and the files made from it
+//! cargo xtask ptx --show X  the PTX of a kernel; a part of several names lists them
 //! cargo xtask resources     rewrite the files made from gpu-kernels/ptx: gpu-kernels/machine-code, and the table in
 //!                           docs/measurements/kernel-resources.md
 //! cargo xtask check         formatting, lints, PTX gates, tests
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["ptx"] => ptx::rebuild().and_then(|()| resources()),
+        ["ptx", "--show", name] => ptx::show(name),
         ["resources"] => resources(),
         ["check"] => check::all(),
         ["check", "ptx"] => check::ptx(),
@@ -56,7 +58,10 @@ fn main() -> ExitCode {
         _ => {
             let gates = "check ptx | resources | features | targets | msrv | docs | house | package | size | stacks";
             let others = "campaign NAME | bench ARGUMENTS | gpu-bundle | golden";
-            Err(format!("tasks: ptx | resources | check | {gates} | {others}").into())
+            Err(
+                format!("tasks: ptx | ptx --show NAME | resources | check | {gates} | {others}")
+                    .into(),
+            )
         }
     };
     match result {

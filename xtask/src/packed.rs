@@ -2,7 +2,7 @@
 //!
 //! The files are committed compressed because the library embeds them so: the package contains the same files, no build
 //! has to compress them, and the history grows less than with texts, in which one instruction changes all register
-//! numbers. `xz -dc FILE` prints a file.
+//! numbers. `cargo xtask ptx --show KERNEL` prints the PTX of a kernel.
 
 use crate::Failure;
 use crate::crates::KernelCrate;

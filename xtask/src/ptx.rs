@@ -9,6 +9,7 @@ use ferrosz_simt::build::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{self, Write};
 
 /// Bytes of all committed PTX at most: every program that uses the library on a GPU embeds it.
 const MOST_BYTES: u64 = 3_500_000;
@@ -129,6 +130,37 @@ pub fn committed() -> Result<Kernels, Failure> {
     Ok(Kernels(texts))
 }
 
+/// Prints the committed PTX of the kernel with a name, or of the only one whose name has this part; lists those that have it
+/// if they are several.
+pub fn show(part: &str) -> Result<(), Failure> {
+    let Kernels(texts) = committed()?;
+    let shown = named(&texts, part)? + "\n";
+    match io::stdout().write_all(shown.as_bytes()) {
+        // Who reads has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// The text of the kernel with a name or with a part of it, or the names that have this part, each on a line.
+fn named(texts: &BTreeMap<String, String>, part: &str) -> Result<String, Failure> {
+    let has_part: Vec<_> = (texts.iter())
+        .filter(|(name, _)| name.contains(part))
+        .collect();
+    let only = match has_part[..] {
+        [(_, text)] => Some(text),
+        _ => None,
+    };
+    match (texts.get(part).or(only), &has_part[..]) {
+        (Some(text), _) => Ok(text.trim_end().to_owned()),
+        (None, []) => Err(format!("no kernel has a name with {part}").into()),
+        (None, several) => {
+            let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+            Ok(names.join("\n"))
+        }
+    }
+}
+
 fn check_bytes() -> Result<(), Failure> {
     let mut bytes = 0;
     for of in &crates::ALL {
@@ -173,6 +205,26 @@ pub fn may_use_stack(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_is_shown_by_its_name_or_by_a_part_of_it() {
+        let texts = ["sum", "sum_f32", "sum_f64", "scan"]
+            .map(|name| (name.to_owned(), format!(".entry {name}\n")));
+        let texts = BTreeMap::from(texts);
+        // A whole name is no part of others; one kernel has this part; several have it; none has it.
+        assert_eq!(named(&texts, "sum").unwrap(), ".entry sum");
+        assert_eq!(named(&texts, "32").unwrap(), ".entry sum_f32");
+        assert_eq!(named(&texts, "um_").unwrap(), "sum_f32\nsum_f64");
+        let error = named(&texts, "max").unwrap_err().to_string();
+        assert_eq!(error, "no kernel has a name with max");
+    }
+
+    #[test]
+    fn the_committed_ptx_has_the_entry_of_its_name() {
+        let Kernels(texts) = committed().unwrap();
+        let text = named(&texts, "ferrosz_interp_prepare_f32").unwrap();
+        assert!(text.contains(".entry ferrosz_interp_prepare_f32("));
+    }
 
     #[test]
     fn local_memory_is_allowed_where_it_may_be_used() {

@@ -10,7 +10,7 @@
 //! lengths on the emulator.
 #![no_std]
 #![cfg_attr(
-    target_arch = "nvptx64",
+    all(target_arch = "nvptx64", not(feature = "foreign-thread")),
     allow(internal_features),
     feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)
 )]
@@ -26,7 +26,7 @@ mod kernel;
 mod launch;
 mod name;
 mod package;
-#[cfg(target_arch = "nvptx64")]
+#[cfg(all(target_arch = "nvptx64", not(feature = "foreign-thread")))]
 pub mod ptx;
 mod shared;
 mod shared_address;

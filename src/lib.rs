@@ -50,3 +50,8 @@ pub mod cuda {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Those of the page for authors of kernels, whose crate has no other name for this one.
+#[cfg(doctest)]
+#[doc = include_str!("../host/README.md")]
+struct HostReadme;

@@ -1,6 +1,8 @@
 //! `cargo xtask check docs`: the API pages build without a warning and contain only this project's items, and links of
-//! documents lead to existing files, and the recipes for additions name the files that their toys change.
+//! documents lead to existing files, code that documents quote is that of its file, and the recipes for additions name the
+//! files that their toys change.
 
+mod excerpts;
 mod recipes;
 
 use crate::{Failure, root, run};
@@ -9,14 +11,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// Folders of documents.
-const DOCUMENTS: [&str; 9] = [
+const DOCUMENTS: [&str; 13] = [
     "",
+    "bindings/cust",
     "codec",
     "cuszp",
     "docs",
     "docs/decisions",
     "docs/measurements",
     "examples/first-kernel",
+    "examples/rust-cuda",
+    "gpu-kernels",
+    "host",
     "simt",
     "stages",
 ];
@@ -46,7 +52,7 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses links of a folder's documents to missing files.
+/// Refuses links of a folder's documents to missing files, and code that is not as in its file.
 fn documents(folder: &Path) -> Result<(), Failure> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -54,6 +60,7 @@ fn documents(folder: &Path) -> Result<(), Failure> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
+        excerpts::check(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         let dead: Vec<&str> = (markdown_links(&text).into_iter())
             .filter(|link| is_dead(folder, link))
             .collect();
@@ -90,6 +97,21 @@ fn is_dead(folder: &Path, link: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn documents_have_no_dead_links_and_quote_their_files() {
+        for folder in DOCUMENTS {
+            documents(&root().join(folder)).unwrap();
+        }
+        for page in [
+            "README.md",
+            "gpu-kernels/README.md",
+            "bindings/cust/README.md",
+        ] {
+            let text = fs::read_to_string(root().join(page)).unwrap();
+            assert!(excerpts::check(&text).unwrap() > 0, "{page} quotes nothing");
+        }
+    }
 
     #[test]
     fn dead_links_of_documents_are_found() {

@@ -1,5 +1,5 @@
-"""Parts of arrays on the ranks of MPI. MPIEXEC is the command that starts them, by default that of the package mpich;
-FERROSZ_MPI_CASES the number of decompositions for each number of ranks."""
+"""Parts of arrays, messages and sums on the ranks of MPI. MPIEXEC is the command that starts them, by default that of mpich;
+FERROSZ_MPI_CASES the number of decompositions and of sums for each number of ranks."""
 
 from __future__ import annotations
 
@@ -55,3 +55,12 @@ def test_a_rank_that_dies_leaves_no_stream(tmp_path: Path, writes: str) -> None:
         if path.exists():
             with pytest.raises(ferrosz.DamagedStream):
                 ferrosz.info(path.read_bytes())
+
+
+def test_messages_are_streams() -> None:
+    assert output(run(2, "messages.py")) == "all came\n"
+
+
+def test_sums_are_within_their_bound_and_the_same_everywhere() -> None:
+    lines = output(run(7, "sums.py", CASES)).splitlines()
+    assert sorted(lines) == [f"{size} ranks: {CASES} cases" for size in (1, 2, 3, 4, 7)]

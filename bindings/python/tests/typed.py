@@ -4,6 +4,7 @@ from typing import Any, assert_type
 
 import numpy as np
 import numpy.typing as npt
+from mpi4py import MPI
 
 import ferrosz
 import ferrosz.archive
@@ -30,6 +31,14 @@ def in_parts(ranks: ferrosz.mpi.Ranks) -> ferrosz.Group:
     """The ranks of MPI are a group."""
     assert_type(ferrosz.compress_part(array, ranks, box=np.s_[:2], shape=(3, 4), codec="plain", abs=1e-3), int)
     return ranks
+
+
+def over_mpi(comm: MPI.Intracomm) -> None:
+    """Messages and sums."""
+    assert_type(ferrosz.mpi.send(array, comm, 1, ferrosz.Compressor(abs=1e-3)), int)
+    assert_type(ferrosz.mpi.recv(comm, 0), npt.NDArray[Any])
+    assert_type(ferrosz.mpi.allreduce(array, comm, abs=1e-3, op="mean"), npt.NDArray[Any])
+    ferrosz.mpi.allreduce(array, comm, abs=1e-3, op="max")  # type: ignore[arg-type]
 
 
 ferrosz.cf.attributes(FerroszCodec(abs=1e-3))

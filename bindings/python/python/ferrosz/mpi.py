@@ -1,4 +1,5 @@
-"""One array, one file, and the ranks of MPI, each with its part. It needs the package mpi4py."""
+"""The ranks of MPI: one array and one file, to which each compresses its part; arrays that travel compressed; sums of arrays. It
+needs the package mpi4py."""
 
 from __future__ import annotations
 
@@ -10,21 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from . import Compressor
+from ._allreduce import allreduce
+from ._messages import MOST_BYTES, exchange, recv, send
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ._types import Box, Preset
 
-__all__ = ["Ranks", "compress_part"]
+__all__ = ["Ranks", "allreduce", "compress_part", "recv", "send"]
 
 # The highest bit. Open MPI 4.1.4 compares unsigned numbers as signed ones. With this bit flipped, the order of signed numbers is
 # that of unsigned ones.
 HIGHEST = np.uint64(1 << 63)
-
-# Counts of MPI are ints, and engines differ in how they take larger ones: messages and writes are cut into parts of this many
-# bytes. A rank needs as much memory for a write, beside the pieces.
-MOST_BYTES = 256 << 20
 
 
 def compress_part(
@@ -138,19 +137,7 @@ class Ranks:
 
     def exchange(self, messages: list[tuple[int, bytes]]) -> list[tuple[int, bytearray]]:
         """As `ferrosz.Group.exchange`."""
-        from mpi4py import MPI
-
-        lengths = np.zeros(self.size, "uint64")
-        for rank, message in messages:
-            lengths[rank] = len(message)
-        coming = np.empty_like(lengths)
-        self._comm.Alltoall(lengths, coming)
-        got = [(rank, bytearray(int(length))) for rank, length in enumerate(coming) if length > 0]
-        # Messages between two ranks do not overtake each other, so the parts come in their order.
-        requests = [self._comm.Irecv([part, MPI.BYTE], rank) for rank, buffer in got for part in _parts(buffer)]
-        requests += [self._comm.Isend([part, MPI.BYTE], rank) for rank, message in messages for part in _parts(message)]
-        MPI.Request.Waitall(requests)
-        return got
+        return exchange(self._comm, messages)
 
     def write(self, pieces: list[tuple[int, bytes]]) -> None:
         """As `ferrosz.Group.write`."""
@@ -259,12 +246,6 @@ def _agree(comm: MPI.Intracomm, path: str, failure: Exception | None) -> None:
         raise failure
     if failed:
         raise OSError(f"{failed} of {comm.size} ranks cannot open {path}")
-
-
-def _parts(buffer: bytes | bytearray) -> Iterator[memoryview]:
-    """A buffer in parts that MPI can count."""
-    whole = memoryview(buffer)
-    return (whole[start : start + MOST_BYTES] for start in range(0, len(whole), MOST_BYTES))
 
 
 def _rounds(pieces: list[tuple[int, bytes]]) -> Iterator[list[tuple[int, memoryview]]]:

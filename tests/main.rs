@@ -5,6 +5,7 @@ mod batch;
 mod common;
 mod cuszp_bodies;
 mod damage;
+mod frames;
 mod golden;
 #[cfg(feature = "cuda")]
 mod gpu;

@@ -5,7 +5,10 @@ use crate::files::{Files, Replace};
 use crate::fills::{FillFlag, fill_flag};
 use crate::units::{Rate, rate, size};
 use crate::{
-    codec_choice::CodingFlags, common::Common, location::Location, part::PartFlags,
+    codec_choice::CodingFlags,
+    common::Common,
+    location::Location,
+    part::{OpenRange, PartFlags},
     transfer::MOST_WINDOW_BYTES,
 };
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -165,6 +168,9 @@ pub struct Compress {
     /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<Axes>,
+    /// IN is raw frames of --dims each, without end: compress each as it comes
+    #[arg(long)]
+    pub frames: bool,
 }
 
 /// Zeros and signs that are kept.
@@ -207,6 +213,9 @@ pub struct Decompress {
     /// The part of the array to decompress; all of it if not given.
     #[command(flatten)]
     pub part: PartFlags,
+    /// Of a file of frames, these: a number or a range, its end not included; also --frame
+    #[arg(long, alias = "frame", value_name = "FROM:TO")]
+    pub frames: Option<OpenRange>,
 }
 
 /// `ferrosz update`.

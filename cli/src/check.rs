@@ -2,7 +2,7 @@
 
 use crate::stream_file::{self, Stream};
 use crate::{
-    args::Check, common::Common, damage, damage::Cut, failure::Failure, files, json,
+    args::Check, common::Common, damage, damage::Cut, failure::Failure, files, frames, json,
     location::Location, output, progress::Progress, report,
 };
 use ferrosz::stream::Damage;
@@ -22,6 +22,9 @@ pub fn run(args: &Check, common: &Common) -> Result<bool, Failure> {
 
 fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
     let stream = stream_file::read(location)?;
+    if stream_file::is_frames(&stream) {
+        return frames::examine::check(location, &stream, common);
+    }
     let info = stream_file::info(location, &stream)?;
     let cut = Cut::of(&stream, &info);
     let start = Instant::now();

@@ -5,7 +5,7 @@ use crate::array::{Array, Input};
 use crate::files::{Job, stream_name};
 use crate::outlying::{self, Outlying, find_outlying};
 use crate::{
-    bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, json,
+    bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, frames, json,
     location::Location, output, progress::Progress, report, scratch, strange, stream_file,
     suffix::Holds,
 };
@@ -30,6 +30,9 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
     let aim = args.bound.aim()?;
     note_lossless(aim, common);
     let compressor = compressor(args, common, aim)?;
+    if args.frames {
+        return frames::compress::run(args, common, aim, keep(args, compressor));
+    }
     args.files.each(common, Holds::Stream, stream_name, |job| {
         scratch::beside(&job.output);
         let input = field_file::read_input(&job.input, &args.shape)?;

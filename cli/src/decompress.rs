@@ -1,6 +1,7 @@
 //! `ferrosz decompress`.
 
 use crate::files::{Job, array_name};
+use crate::frames::{Streams, decompress::FramesJob};
 use crate::{
     args::Decompress, array::Array, common::Common, damage, damage::Cut, failure::Failure,
     field_file, json, location::Location, output, progress::Progress, remote, report, scratch,
@@ -37,7 +38,18 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
             remote::decompress_part(args, job, common, url)?;
             return Ok(true);
         }
-        let stream = stream_file::read(&job.input)?;
+        let of_frames = FramesJob { args, common, job };
+        let stream = match Streams::open(&job.input)? {
+            Streams::Frames(file) => return of_frames.of_file(&file),
+            Streams::Coming(pipe) => return of_frames.of_pipe(pipe),
+            Streams::One(stream) => stream,
+        };
+        if args.frames.is_some() {
+            return Err(Failure::usage(format_args!(
+                "--frames: {} is a stream of one array; --box takes a part of it",
+                job.input
+            )));
+        }
         let info = stream_file::info(&job.input, &stream)?;
         with_value!(info.dtype, V => decompress::<V>(args, job, common, &stream, &info))
     })

@@ -48,7 +48,13 @@ impl Failure {
 
 impl From<ferrosz::Error> for Failure {
     fn from(error: ferrosz::Error) -> Self {
-        Self::failed(error)
+        match error {
+            ferrosz::Error::Io {
+                kind: io::ErrorKind::BrokenPipe,
+                ..
+            } => Self::Closed,
+            error => Self::failed(error),
+        }
     }
 }
 

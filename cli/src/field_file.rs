@@ -409,6 +409,11 @@ fn is_native(order: ByteOrder) -> bool {
     }
 }
 
+/// Turns little-endian values to the byte order of this machine.
+pub fn from_little<V: Value>(values: &mut [V]) {
+    to_native(values, ByteOrder::Little);
+}
+
 /// Turns values from a file's byte order to that of this machine.
 fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
     if !is_native(order) {

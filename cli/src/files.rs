@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The suffix of streams.
 const SUFFIX: &str = "fsz";
 
+/// The suffix of files of frames.
+const FRAMES_SUFFIX: &str = "fsf";
+
 /// The inputs and outputs of a command.
 #[derive(Debug, Clone, Args)]
 pub struct Files {
@@ -50,9 +53,18 @@ pub type DefaultName = fn(&Path) -> Option<PathBuf>;
 
 /// `field.npy.fsz` of `field.npy`.
 pub fn stream_name(input: &Path) -> Option<PathBuf> {
+    with_suffix(input, SUFFIX)
+}
+
+/// `run.f32.fsf` of `run.f32`.
+pub fn frames_name(input: &Path) -> Option<PathBuf> {
+    with_suffix(input, FRAMES_SUFFIX)
+}
+
+fn with_suffix(input: &Path, suffix: &str) -> Option<PathBuf> {
     let mut name = input.file_name()?.to_owned();
     name.push(".");
-    name.push(SUFFIX);
+    name.push(suffix);
     Some(name.into())
 }
 
@@ -60,7 +72,10 @@ pub fn stream_name(input: &Path) -> Option<PathBuf> {
 /// `field.nc.npy` of `field.nc.fsz`, as an array alone is no NetCDF file.
 pub fn array_name(input: &Path) -> Option<PathBuf> {
     let suffix = input.extension()?;
-    if !suffix.eq_ignore_ascii_case(SUFFIX) {
+    if ![SUFFIX, FRAMES_SUFFIX]
+        .iter()
+        .any(|known| suffix.eq_ignore_ascii_case(known))
+    {
         return None;
     }
     let name = PathBuf::from(input.file_stem()?);
@@ -261,6 +276,8 @@ mod tests {
             (&["in/a.npy.fsz"], None, array_name, &["in/a.npy"]),
             (&["a.f32.FSZ"], None, array_name, &["a.f32"]),
             (&["a.fsz"], None, array_name, &["a.npy"]),
+            (&["a.f32"], None, frames_name, &["a.f32.fsf"]),
+            (&["a.f32.fsf"], None, array_name, &["a.f32"]),
             (&["a.nc.fsz"], None, array_name, &["a.nc.npy"]),
         ] {
             let expected = expected.iter().map(|name| (*name).to_owned()).collect();

@@ -1,8 +1,8 @@
 //! `ferrosz info`.
 
-use crate::stream_file::{self, End, Outline};
+use crate::stream_file::{self, End, Known, Outline};
 use crate::{
-    args::Info as Args, codec_choice, common::Common, failure::Failure, files, fills, json,
+    args::Info as Args, codec_choice, common::Common, failure::Failure, files, fills, frames, json,
     location::Location, output, report,
 };
 use ferrosz::stream::{ChunkForms, Role};
@@ -17,14 +17,21 @@ use serde_json::{Value, json};
 pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
     let streams: Vec<&Location> = args.streams.iter().collect();
     files::each(&streams, common, |stream| {
-        let outline = stream_file::read_outline(stream)?;
-        if let Some(text) = remark(&outline, stream) {
-            output::note(&text);
-        }
-        output::print(&match (common.json, streams.len()) {
-            (true, _) => format!("{}\n", to_json(stream, &outline)),
-            (false, 1) => report::pairs(&to_pairs(&outline.info)),
-            (false, _) => format!("{stream}:\n{}\n", report::pairs(&to_pairs(&outline.info))),
+        let text = match stream_file::read_outline(stream)? {
+            Known::Frames(file) => frames::examine::info(stream, &file, common)?,
+            Known::Stream(outline) => {
+                if let Some(text) = remark(&outline, stream) {
+                    output::note(&text);
+                }
+                match common.json {
+                    true => format!("{}\n", to_json(stream, &outline)),
+                    false => report::pairs(&to_pairs(&outline.info)),
+                }
+            }
+        };
+        output::print(&match common.json || streams.len() == 1 {
+            true => text,
+            false => format!("{stream}:\n{text}\n"),
         })?;
         Ok(true)
     })

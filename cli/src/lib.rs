@@ -23,6 +23,7 @@ pub mod field_file;
 pub mod files;
 mod fills;
 mod foreign;
+mod frames;
 mod info;
 mod json;
 mod link;

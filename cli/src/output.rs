@@ -180,6 +180,31 @@ pub fn write_seek<R>(
     }
 }
 
+/// An output that has its name from its beginning on, so that what was written is there whenever the process ends. It
+/// replaces a file only if `force`.
+///
+/// # Errors
+///
+/// The errors of the operating system.
+pub fn begin(output: &Location, force: bool) -> Result<Box<dyn Write>, Failure> {
+    let path = match output {
+        Location::Pipe => return Ok(Box::new(io::stdout())),
+        Location::File(path) => path,
+        other => return Err(other.is_no_file("an output is")),
+    };
+    let begin = || match fs::metadata(path) {
+        Ok(found) if !found.is_file() => OpenOptions::new().write(true).open(path),
+        _ => {
+            let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let temporary = Temporary::new_in(&folder_of(&path))?;
+            let file = temporary.file.try_clone()?;
+            temporary.finish(&path, force)?;
+            Ok(file)
+        }
+    };
+    Ok(Box::new(begin().map_err(|error| explain(path, &error))?))
+}
+
 /// The failure of a library call that writes a file: a failed write names the file.
 pub fn explain_write(path: &Path, error: ferrosz::Error) -> Failure {
     match error {

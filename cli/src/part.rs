@@ -67,10 +67,12 @@ impl FromStr for Elements {
 pub struct OpenBox(Vec<OpenRange>);
 
 /// A range; without `to` it ends at the array's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OpenRange {
-    from: u64,
-    to: Option<u64>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenRange {
+    /// The first index.
+    pub from: u64,
+    /// The index behind the last one.
+    pub to: Option<u64>,
 }
 
 impl OpenBox {
@@ -141,6 +143,7 @@ impl FromStr for OpenRange {
     }
 }
 
+/// As a flag has it: `5:9`, `5:`.
 impl fmt::Display for OpenRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.from)?;

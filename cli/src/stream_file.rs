@@ -3,6 +3,7 @@
 use crate::{failure::Failure, location::Location, remote, scratch};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::update::{MAGIC, Tail};
+use ferrosz::frames::FRAMES_MAGIC;
 use ferrosz::scratch::LARGE;
 use ferrosz::stream::ReadAt;
 use ferrosz::{Error, FormatError, Info};
@@ -59,8 +60,11 @@ pub fn read_whole(location: &Location) -> Result<Stream, Failure> {
 /// The most bytes that are read of an input with these first ones.
 type EndOf = fn(&[u8]) -> u64;
 
-/// The end of a stream, and of as many bytes behind it as tell what follows.
+/// The end of a stream, and of as many bytes behind it as tell what follows. Frames end with their pipe.
 fn end_of(first: &[u8]) -> u64 {
+    if is_frames(first) {
+        return u64::MAX;
+    }
     Header::read(first).map_or(0, |header| header.stream_bytes().saturating_add(FIRST_LOOK))
 }
 
@@ -78,6 +82,24 @@ fn read_until(location: &Location, end: EndOf) -> Result<Stream, Failure> {
         other => return Err(other.is_no_file("a stream is")),
     }
     .map_err(|error| Failure::io("read", location, &error))
+}
+
+/// Reads a stream as [`read`] does, from a pipe.
+///
+/// # Errors
+///
+/// The errors of the operating system.
+pub fn read_pipe(mut reader: impl Read) -> io::Result<Stream> {
+    read_all(&mut reader, end_of)
+}
+
+/// Reads what is left of an input. If it is large, it is put into a temporary file, which is mapped.
+///
+/// # Errors
+///
+/// The errors of the operating system.
+pub fn read_rest(mut reader: impl Read) -> io::Result<Stream> {
+    read_all(&mut reader, |_| u64::MAX)
 }
 
 /// Reads a stream as [`read`] does, from a file whose position is its start.
@@ -123,12 +145,22 @@ fn read_all(reader: &mut impl Read, end: EndOf) -> io::Result<Stream> {
     Ok(Stream::Mapped(mapped))
 }
 
+/// Whether bytes begin as a file of frames.
+pub fn is_frames(bytes: &[u8]) -> bool {
+    bytes.starts_with(&FRAMES_MAGIC)
+}
+
 /// The description of a stream.
 ///
 /// # Errors
 ///
 /// If the bytes are no stream.
 pub fn info(location: &Location, stream: &[u8]) -> Result<Info, Failure> {
+    if is_frames(stream) {
+        return Err(Failure::failed(format_args!(
+            "{location} holds frames, not one stream: decompress, info, check and verify take it"
+        )));
+    }
     ferrosz::info(stream).map_err(|error| explain(location, error))
 }
 
@@ -144,6 +176,14 @@ pub fn explain(location: &Location, error: Error) -> Failure {
         }
         error => error.into(),
     }
+}
+
+/// What is known of an input without decoding.
+pub enum Known {
+    /// The outline of a stream.
+    Stream(Outline),
+    /// A file of frames.
+    Frames(Stream),
 }
 
 /// The description of a stream in a file, and how the file ends.
@@ -189,23 +229,28 @@ impl Outline {
     }
 }
 
-/// Reads the outline of a stream; of a file, no more than the header, the chunk table, and the bytes behind the stream.
+/// Reads the outline of a stream; of a file, no more than the header, the chunk table, and the bytes behind the stream. A file
+/// of frames is mapped.
 ///
 /// # Errors
 ///
 /// If the input cannot be read or is no stream.
-pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
+pub fn read_outline(location: &Location) -> Result<Known, Failure> {
     let path = match location {
         Location::File(path) if path.is_file() => path,
-        Location::Url(url) => return remote_outline(url),
+        Location::Url(url) => return remote_outline(url).map(Known::Stream),
         // The size of a pipe is known only after reading it. A missing file fails here, too.
         _ => {
             let stream = read(location)?;
+            if is_frames(&stream) {
+                return Ok(Known::Frames(stream));
+            }
             let info = info(location, &stream)?;
             let end = usize::try_from(info.stream_bytes).unwrap_or(usize::MAX);
             let trailing = stream.get(end..).unwrap_or_default();
             let is_zero = trailing.iter().all(|byte| *byte == 0);
-            return Ok(Outline::new(info, stream.len() as u64, trailing, is_zero));
+            let outline = Outline::new(info, stream.len() as u64, trailing, is_zero);
+            return Ok(Known::Stream(outline));
         }
     };
     let reading = |error: io::Error| Failure::io("read", location, &error);
@@ -214,12 +259,15 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let mut wanted = FIRST_LOOK;
     let info = loop {
         let missing = wanted.saturating_sub(start.len() as u64);
-        let read = (&mut file)
+        let more = (&mut file)
             .take(missing)
             .read_to_end(&mut start)
             .map_err(reading)?;
+        if is_frames(&start) {
+            return read(location).map(Known::Frames);
+        }
         match ferrosz::info(&start) {
-            Err(Error::Format(FormatError::Truncated { needed, .. })) if read > 0 => {
+            Err(Error::Format(FormatError::Truncated { needed, .. })) if more > 0 => {
                 wanted = needed;
             }
             Err(error) => return Err(explain(location, error)),
@@ -229,7 +277,8 @@ pub fn read_outline(location: &Location) -> Result<Outline, Failure> {
     let trailing = read_at(&mut file, info.stream_bytes, MAGIC.len()).map_err(reading)?;
     let file_bytes = file.metadata().map_err(reading)?.len();
     let is_zero = is_zero_from(&mut file, info.stream_bytes).map_err(reading)?;
-    Ok(Outline::new(info, file_bytes, &trailing, is_zero))
+    let outline = Outline::new(info, file_bytes, &trailing, is_zero);
+    Ok(Known::Stream(outline))
 }
 
 fn remote_outline(url: &str) -> Result<Outline, Failure> {

@@ -11,12 +11,15 @@ pub enum Holds {
     Stream,
     /// An array: `.npy` by its suffix, else raw values.
     Array,
+    /// Frames.
+    Frames,
 }
 
 /// Suffixes, and what files with them hold.
-const FORMATS: [(&[&str], &str); 14] = [
+const FORMATS: [(&[&str], &str); 15] = [
     (&["npy"], "an .npy array"),
     (&["fsz"], "a ferrosz stream"),
+    (&["fsf"], "frames of ferrosz"),
     (&["nc", "nc3", "nc4", "cdf"], "NetCDF"),
     (&["h5", "hdf5", "he5", "hdf"], "HDF5"),
     (&["zarr"], "Zarr"),
@@ -64,6 +67,7 @@ pub fn check(output: &Location, holds: Holds) -> Result<(), Failure> {
             "raw values",
             "a name that ends in .npy, or in .raw for raw values",
         ),
+        Holds::Frames => (FORMATS[2].1, "frames", "a name that ends in .fsf"),
     };
     match output {
         Location::File(path) => match named(path).filter(|format| *format != own) {

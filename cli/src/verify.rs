@@ -3,8 +3,8 @@
 use crate::array::{Array, Field, Shape};
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::{
-    args::Verify, common::Common, decompress, failure::Failure, json, location::Location, output,
-    report, stream_file, values::Values,
+    args::Verify, common::Common, decompress, failure::Failure, frames, json, location::Location,
+    output, report, stream_file, values::Values,
 };
 use ferrosz::{BoundMode, Decompressor, Info};
 use ferrosz_verify::{Class, Comparison, Judgement, Kept, Quality};
@@ -24,6 +24,9 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     }
     let start = Instant::now();
     let stream = stream_file::read(&args.stream)?;
+    if stream_file::is_frames(&stream) {
+        return frames::examine::verify(args, &stream, common);
+    }
     let info = stream_file::info(&args.stream, &stream)?;
     let assumed = Assumed {
         shape: shape_of(&info),

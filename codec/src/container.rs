@@ -3,6 +3,8 @@
 pub mod checksum;
 pub mod chunk;
 pub mod extents;
+#[cfg(feature = "alloc")]
+pub mod frames;
 pub mod grid;
 pub mod header;
 pub mod header_words;

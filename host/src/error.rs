@@ -318,6 +318,9 @@ pub enum Error {
     /// A plan, or a part that was made by it, cannot be used.
     #[error("{0}")]
     BadPlan(String),
+    /// A file of frames is damaged, cut off or none, or its frames cannot be written.
+    #[error("{0}")]
+    BadFrames(String),
     /// A kernel broke a rule of the machine, as found by the emulator. This is a defect of ferrosz.
     #[error("a kernel broke a rule of the GPU, which is a defect of ferrosz: {0}")]
     KernelFault(String),

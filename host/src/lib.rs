@@ -32,6 +32,7 @@ mod device;
 mod encoded;
 mod error;
 mod fill;
+pub mod frames;
 mod gpu;
 mod info;
 mod job;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Items that wait between the tasks, beside the one that each of them has.
-const WAITING: usize = 1;
+pub const WAITING: usize = 1;
 
 /// Calls `make` on another thread until it gives no more, and `use_` on this one with each item, in order. `make` is at most
 /// two items ahead. The first error ends both.
@@ -19,18 +19,19 @@ pub fn overlapped<T: Send, E: Send>(
 ) -> Result<(), E> {
     thread::scope(|scope| {
         // Dropped when `use_` fails, so that `make` is not called again.
-        let items = ahead(scope, make);
+        let items = ahead(scope, WAITING, make);
         items.into_iter().try_for_each(|item| use_(item?))
     })
 }
 
 /// The items of `make`, which is called on another thread of the scope, ahead of the receiver, until it gives no more or an
-/// error, or the receiver is dropped.
+/// error, or the receiver is dropped. Up to so many items wait.
 pub fn ahead<'scope, T: Send + 'scope, E: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
+    waiting: usize,
     mut make: impl FnMut() -> Result<Option<T>, E> + Send + 'scope,
 ) -> Receiver<Result<T, E>> {
-    let (sender, receiver) = sync_channel(WAITING);
+    let (sender, receiver) = sync_channel(waiting);
     scope.spawn(move || {
         while let Some(item) = make().transpose() {
             let is_last = item.is_err();

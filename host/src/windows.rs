@@ -5,7 +5,7 @@ use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::length::{self, Length};
 use crate::memory::try_zeroed;
-use crate::overlapped::{ahead, overlapped};
+use crate::overlapped::{WAITING, ahead, overlapped};
 use ferrosz_codec::Value;
 use ferrosz_codec::container::extents::Extents;
 use std::ops::Range;
@@ -256,7 +256,7 @@ impl Decompressor {
             Some(window) => next(&window).map(|stream| Some((window, stream))),
         };
         thread::scope(|scope| {
-            let fetched = ahead(scope, fetch);
+            let fetched = ahead(scope, WAITING, fetch);
             overlapped(
                 move || match fetched.recv() {
                     // There are no more.

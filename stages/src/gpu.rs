@@ -22,7 +22,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
-use ferrosz_gpu_kernels::predict::interp::reconstruct::Reconstruct;
+use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_gpu_kernels::predict::interp::sampled::Sampled;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::{
@@ -228,6 +228,7 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
         ..part(grid, &workspace, output)
     };
     let tiles = blocks::<T>(grid.tiles(), grid)?;
+    let params = ReconstructParams::all(params);
     with_shape!(grid.shape(), S => executor.launch::<Reconstruct<T, S>>(tiles, &params))
 }
 

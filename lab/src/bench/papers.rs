@@ -2,6 +2,7 @@
 //!
 //! Each pair of a stream and a bound is measured once on each field. The tables are views of these points.
 
+mod codes;
 mod figures;
 mod points;
 mod published;
@@ -32,7 +33,7 @@ pub struct Papers {
     #[command(flatten)]
     pub shape: ShapeFlags,
     /// Tables to print; all, if not given
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = PossibleValuesParser::new(TABLES.map(|table| table.name)))]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
     pub only: Vec<String>,
     /// Streams to measure, by their names in the tables; all, if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = streams::named)]
@@ -49,6 +50,14 @@ pub struct Papers {
     /// Time calls on a GPU by the host's clock, until length and errors are known, instead of between events
     #[arg(long)]
     pub host_clock: bool,
+}
+
+/// The table of codes is of fields, not of points.
+const CODES: &str = "codes";
+
+/// The names of all tables.
+fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|table| table.name).chain([CODES])
 }
 
 impl Papers {
@@ -98,7 +107,7 @@ const TABLES: [Table; 6] = [
 /// If a field cannot be read, the device cannot be used, or a result is wrong.
 pub fn run(papers: &Papers, common: &Common) -> Result<(), Failure> {
     let machine = Machine::new(common.device, papers.repeat, papers.host_clock)?;
-    let points = points::all(papers, &machine, common)?;
+    let (points, codes) = points::all(papers, &machine, common)?;
     if common.json {
         let points: Vec<Value> = points.iter().map(Point::to_json).collect();
         let object = json!({ "machine": machine.about.name, "points": points });
@@ -111,5 +120,8 @@ pub fn run(papers: &Papers, common: &Common) -> Result<(), Failure> {
     for table in TABLES.iter().filter(|table| papers.shows(table.name)) {
         (table.print)(&points, &papers.range)?;
     }
-    Ok(())
+    match papers.shows(CODES) {
+        true => codes::print(&codes, &papers.range),
+        false => Ok(()),
+    }
 }

@@ -4,10 +4,11 @@ use super::super::agree::time_both_ways;
 use super::super::field::{Subject, load_whole, widened};
 use super::super::flags::Source;
 use super::super::{gpu::OnDevice, machine::Machine, memory::Memory, times::Times};
+use super::codes::{self, NonZero};
 use super::streams::{KINDS, Kind};
-use super::{Papers, sets::Member};
+use super::{CODES, Papers, sets::Member};
 use ferrosz::{Bound, Element};
-use ferrosz_cli::{array::Array, common::Common, failure::Failure, output, with_element_field};
+use ferrosz_cli::{common::Common, failure::Failure, output, with_element_field};
 use ferrosz_verify::{judge, ssim};
 use serde_json::{Value, json};
 
@@ -74,13 +75,17 @@ impl Point {
     }
 }
 
-/// All points of all fields, in their order.
+/// All points of all fields, in their order; and the counts of their codes, if a table shows them.
 ///
 /// # Errors
 ///
 /// If a field cannot be read, or a result is wrong.
-pub fn all(papers: &Papers, machine: &Machine, common: &Common) -> Result<Vec<Point>, Failure> {
-    let mut points = Vec::new();
+pub fn all(
+    papers: &Papers,
+    machine: &Machine,
+    common: &Common,
+) -> Result<(Vec<Point>, Vec<NonZero>), Failure> {
+    let (mut points, mut codes) = (Vec::new(), Vec::new());
     for Member { set, file } in &papers.fields {
         let (name, field) = load_whole(&Source::File(file.clone()), &papers.shape)?;
         let field = if papers.f64 { widened(field) } else { field };
@@ -88,11 +93,18 @@ pub fn all(papers: &Papers, machine: &Machine, common: &Common) -> Result<Vec<Po
         if !common.quiet {
             output::note(&format!("{set}: {name}"));
         }
-        let found =
-            with_element_field!(field, array => of_field(papers, machine, &set, name, array))?;
-        points.extend(found);
+        with_element_field!(field, array => {
+            let subject = Subject::new(name, array)?;
+            points.extend(of_field(papers, machine, &set, &subject)?);
+            if papers.shows(CODES) {
+                for range in &papers.range {
+                    codes.push(codes::count(&subject, *range)?);
+                }
+            }
+            Ok::<_, Failure>(())
+        })?;
     }
-    Ok(points)
+    Ok((points, codes))
 }
 
 /// The points of one field.
@@ -100,10 +112,8 @@ fn of_field<T: Element + OnDevice>(
     papers: &Papers,
     machine: &Machine,
     set: &str,
-    name: String,
-    array: Array<T>,
+    subject: &Subject<T>,
 ) -> Result<Vec<Point>, Failure> {
-    let subject = Subject::new(name, array)?;
     let dimensions = subject.extents.lengths().len();
     let asked = |kind: &Kind| papers.streams.is_empty() || papers.streams.contains(kind);
     let mut points = Vec::new();
@@ -112,7 +122,7 @@ fn of_field<T: Element + OnDevice>(
         .filter(|kind| asked(kind) && kind.takes(dimensions))
     {
         for range in &papers.range {
-            let point = measure(papers, machine, &subject, kind, *range).map_err(|failure| {
+            let point = measure(papers, machine, subject, kind, *range).map_err(|failure| {
                 let name = &subject.name;
                 Failure::failed(format_args!("{name}, {}, {range:e}: {failure}", kind.name))
             })?;

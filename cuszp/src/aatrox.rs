@@ -18,6 +18,8 @@ mod devices;
 pub mod error;
 pub mod layout;
 pub mod params;
+#[cfg(feature = "host")]
+mod part;
 pub mod rate;
 #[cfg(feature = "host")]
 pub mod reference;
@@ -27,5 +29,7 @@ pub use crate::aatrox::devices::{compress, compress_on, decompress, decompress_o
 pub use crate::aatrox::error::AatroxError;
 pub use crate::aatrox::layout::{BLOCK, INITIAL_BYTES, LAYER, LAYER_BLOCKS, Layout};
 pub use crate::aatrox::params::Params;
+#[cfg(feature = "host")]
+pub use crate::aatrox::part::{decompress_part, replace_part};
 pub use crate::aatrox::rate::rate_from_byte;
 pub use crate::cuszp::quantizer::Quantizer;

@@ -2,6 +2,12 @@
 
 use crate::aatrox::params::Params as AatroxParams;
 use crate::cuszp::params::Params as CuszpParams;
+#[cfg(feature = "host")]
+use crate::{aatrox, cuszp, error::Error, outline::Outline, part::Part};
+#[cfg(feature = "host")]
+use ferrosz_codec::Element;
+#[cfg(feature = "host")]
+use ferrosz_host::Device;
 
 /// The format and the parameters of a stream without a header. Both sides must know them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,5 +27,98 @@ impl<T> From<CuszpParams<T>> for Bare<T> {
 impl<T> From<AatroxParams<T>> for Bare<T> {
     fn from(params: AatroxParams<T>) -> Self {
         Self::Aatrox(params)
+    }
+}
+
+#[cfg(feature = "host")]
+impl<T: Element> Bare<T> {
+    /// Compresses an array on a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`cuszp::compress_on`](crate::cuszp::compress_on) and [`aatrox::compress_on`](crate::aatrox::compress_on).
+    pub fn compress_on(&self, device: Device, values: &[T]) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::Cuszp(params) => cuszp::compress_on(device, params, values),
+            Self::Aatrox(params) => aatrox::compress_on(device, params, values),
+        }
+    }
+
+    /// Decompresses a stream on a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`cuszp::decompress_on`](crate::cuszp::decompress_on) and
+    /// [`aatrox::decompress_on`](crate::aatrox::decompress_on).
+    pub fn decompress_on(&self, device: Device, stream: &[u8]) -> Result<Vec<T>, Error> {
+        match self {
+            Self::Cuszp(params) => cuszp::decompress_on(device, params, stream),
+            Self::Aatrox(params) => aatrox::decompress_on(device, params, stream),
+        }
+    }
+
+    /// Decompresses a part of the array, on the CPU: of cuSZp's streams the blocks that hold it, of AATROX's the layers.
+    ///
+    /// # Errors
+    ///
+    /// As [`cuszp::decompress_part`](crate::cuszp::decompress_part) and
+    /// [`aatrox::decompress_part`](crate::aatrox::decompress_part).
+    pub fn decompress_part(&self, stream: &[u8], part: &Part) -> Result<Vec<T>, Error> {
+        Ok(match self {
+            Self::Cuszp(params) => cuszp::decompress_part(params, stream, part)?,
+            Self::Aatrox(params) => aatrox::decompress_part(params, stream, part)?,
+        })
+    }
+
+    /// Replaces a part of the array in its stream, where the new blocks or layers have the lengths of the old ones. Returns
+    /// their number.
+    ///
+    /// # Errors
+    ///
+    /// As [`cuszp::replace_part`](crate::cuszp::replace_part) and
+    /// [`aatrox::replace_part`](crate::aatrox::replace_part). The stream is then unchanged.
+    pub fn replace_part(&self, stream: &mut [u8], part: &Part, values: &[T]) -> Result<u64, Error> {
+        Ok(match self {
+            Self::Cuszp(params) => cuszp::replace_part(params, stream, part, values)?,
+            Self::Aatrox(params) => aatrox::replace_part(params, stream, part, values)?,
+        })
+    }
+
+    /// The sections and the forms of the blocks of a stream, which may be longer or shorter than it must be.
+    ///
+    /// # Errors
+    ///
+    /// If the parameters do not fit each other, a rate byte is corrupt, or the stream ends before its bodies.
+    pub fn outline(&self, stream: &[u8]) -> Result<Outline, Error> {
+        Ok(match self {
+            Self::Cuszp(params) => cuszp::reference::outline(params, stream)?,
+            Self::Aatrox(params) => aatrox::reference::outline(params, stream)?,
+        })
+    }
+
+    /// Whether the bytes are a whole stream with these parameters, and nothing else: all rate bytes are valid, and the
+    /// length is that of the bodies. The format has no checksums: damaged bodies and wrong bounds are not found.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::decompress_on`]; [`CuszpError::Trailing`](crate::cuszp::CuszpError::Trailing) or
+    /// [`AatroxError::Trailing`](crate::aatrox::AatroxError::Trailing).
+    pub fn check(&self, stream: &[u8]) -> Result<(), Error> {
+        let found = stream.len() as u64;
+        match self {
+            Self::Cuszp(params) => {
+                let needed = cuszp::reference::Decoder::new(params, stream)?.stream_bytes();
+                if found > needed {
+                    return Err(cuszp::CuszpError::Trailing { needed, found }.into());
+                }
+            }
+            Self::Aatrox(params) => {
+                let needed = aatrox::reference::Decoder::new(params, stream)?.stream_bytes();
+                if found > needed {
+                    return Err(aatrox::AatroxError::Trailing { needed, found }.into());
+                }
+            }
+        }
+        Ok(())
     }
 }

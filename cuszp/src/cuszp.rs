@@ -15,12 +15,16 @@
 //! [`ferrosz_codec::code::fixed_length`].
 
 #[cfg(feature = "host")]
+mod block;
+#[cfg(feature = "host")]
 mod devices;
 pub mod error;
 pub mod framing;
 pub mod layout;
 pub mod mode;
 pub mod params;
+#[cfg(feature = "host")]
+mod part;
 pub mod quantizer;
 pub mod rate;
 #[cfg(feature = "host")]
@@ -34,4 +38,6 @@ pub use crate::cuszp::framing::{Framing, chunk_blocks};
 pub use crate::cuszp::layout::Layout;
 pub use crate::cuszp::mode::Mode;
 pub use crate::cuszp::params::Params;
+#[cfg(feature = "host")]
+pub use crate::cuszp::part::{decompress_part, replace_part};
 pub use crate::cuszp::quantizer::Quantizer;

@@ -45,6 +45,8 @@ extern crate alloc;
 
 pub mod aatrox;
 mod bare;
+#[cfg(feature = "host")]
+pub mod bound;
 pub mod cuszp;
 #[cfg(feature = "cuda")]
 mod device_memory;
@@ -53,14 +55,22 @@ mod error;
 pub mod kernels;
 pub mod list;
 #[cfg(feature = "host")]
+pub mod outline;
+#[cfg(feature = "host")]
+mod part;
+#[cfg(feature = "host")]
 mod stream;
 
 pub use bare::Bare;
 #[cfg(feature = "host")]
 pub use error::Error;
+#[cfg(feature = "host")]
+pub use ferrosz_codec::{Bound, BoundMode};
 pub use ferrosz_codec::{Dtype, Element, Shape};
 #[cfg(feature = "host")]
 pub use ferrosz_host::Device;
+#[cfg(feature = "host")]
+pub use part::{Part, PartError};
 
 /// Device memory and CUDA streams of the caller: see [`Bare::compress`].
 #[cfg(feature = "cuda")]

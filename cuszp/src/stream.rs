@@ -9,7 +9,6 @@ use crate::aatrox::params::Params as AatroxParams;
 use crate::bare::Bare;
 #[cfg(feature = "cuda")]
 use crate::cuszp::error::CuszpError;
-use crate::cuszp::framing::Framing;
 use crate::cuszp::layout::Layout;
 use crate::cuszp::params::Params as CuszpParams;
 use crate::cuszp::quantizer::Quantizer;
@@ -77,9 +76,8 @@ impl<T: Element> BareStream<T> {
             elements,
             dtype: T::TYPE,
         };
-        let dims = [1, 1, elements];
         Ok(Self {
-            layout: Layout::new(Shape::Line, Framing::V3, dims).map_err(|_| too_large)?,
+            layout: Layout::of_layers(elements).ok_or(too_large)?,
             payload_start: AatroxLayout::new(elements).payload_start(),
             coder: Coder::Aatrox,
             quantizer: Quantizer::new(params.error),
@@ -88,7 +86,7 @@ impl<T: Element> BareStream<T> {
 
     /// Elements of the array.
     pub(crate) fn elements(&self) -> u64 {
-        u64::from(self.layout.elements())
+        self.layout.elements()
     }
 
     /// Whether an array has as many elements.

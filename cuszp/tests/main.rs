@@ -7,3 +7,5 @@ mod cuszp;
 mod emulator;
 #[cfg(feature = "cuda")]
 mod gpu;
+mod outline;
+mod parts;

@@ -47,7 +47,7 @@ pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T
 ///
 /// # Errors
 ///
-/// [`Error::Aatrox`] as [`compress`]; [`Error::Ferrosz`], on a GPU also for more than 2^31 - 1 elements.
+/// [`Error::Aatrox`] as [`compress`]; [`Error::Ferrosz`], on a GPU also for 2^34 elements and more.
 pub fn compress_on<T: Element>(
     device: Device,
     params: &Params<T>,
@@ -66,7 +66,7 @@ pub fn compress_on<T: Element>(
 ///
 /// # Errors
 ///
-/// [`Error::Aatrox`] as [`decompress`]; [`Error::Ferrosz`], on a GPU also for more than 2^31 - 1 elements.
+/// [`Error::Aatrox`] as [`decompress`]; [`Error::Ferrosz`], on a GPU also for 2^34 elements and more.
 pub fn decompress_on<T: Element>(
     device: Device,
     params: &Params<T>,

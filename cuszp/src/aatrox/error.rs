@@ -39,6 +39,35 @@ pub enum AatroxError {
         /// Its rate byte.
         byte: u8,
     },
+    /// A part of an array with another number of elements.
+    #[error("the part is one of an array of {found} elements, but the stream has {needed}")]
+    PartOfOther {
+        /// Elements of the stream.
+        needed: u64,
+        /// Elements of the array of the part.
+        found: u64,
+    },
+    /// A layer that is replaced in place would need another length.
+    #[error(
+        "the bodies of layer {layer} have {old} bytes, and would have {new} with the new values: they cannot be replaced in \
+         place, and the stream is unchanged"
+    )]
+    LayerLength {
+        /// The layer's number.
+        layer: u64,
+        /// Bytes of its bodies.
+        old: u64,
+        /// Bytes of the new ones.
+        new: u64,
+    },
+    /// Bytes behind the end of a stream that is checked.
+    #[error("{found} bytes are more than the {needed} of the stream")]
+    Trailing {
+        /// Bytes that it must have.
+        needed: u64,
+        /// Bytes that are present.
+        found: u64,
+    },
     /// The stream ends early.
     #[error("the stream is cut off: {found} bytes of {needed}")]
     Truncated {

@@ -36,6 +36,18 @@ impl Layout {
         self.layers * LAYER_BLOCKS as u64
     }
 
+    /// The place of a layer's rate bytes.
+    #[inline(always)]
+    pub const fn rates_of(self, layer: u64) -> u64 {
+        layer * LAYER_BLOCKS as u64
+    }
+
+    /// The place of a layer's initial value.
+    #[inline(always)]
+    pub const fn initial_of(self, layer: u64) -> u64 {
+        self.initials_start() + layer * INITIAL_BYTES as u64
+    }
+
     /// Bytes before the bodies.
     #[inline(always)]
     pub const fn payload_start(self) -> u64 {

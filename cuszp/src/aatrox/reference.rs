@@ -5,11 +5,13 @@ use crate::aatrox::layout::{BLOCK, INITIAL_BYTES, LAYER, LAYER_BLOCKS, Layout};
 use crate::aatrox::params::Params;
 use crate::aatrox::rate::rate_from_byte;
 use crate::cuszp::quantizer::Quantizer;
+use crate::outline::{Outline, count_rates};
 use core::ops::Range;
 use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::difference;
+use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::Shape;
 
 /// Compresses an array.
@@ -68,25 +70,27 @@ pub struct Layer {
 
 /// Codes a layer of at most [`LAYER`] values.
 pub fn encode_layer<T: Element>(quantizer: &Quantizer<T>, values: &[T]) -> Layer {
-    let initial = values.first().map_or(0, |first| quantizer.code(*first));
+    let codes: Vec<i32> = values.iter().map(|value| quantizer.code(*value)).collect();
+    encode_codes(&codes)
+}
+
+/// Makes the layer of these codes.
+pub(crate) fn encode_codes(codes: &[i32]) -> Layer {
+    let initial = codes.first().copied().unwrap_or(0);
     let mut layer = Layer {
         initial,
         ..Layer::default()
     };
     let mut before = initial;
     let mut body = [0; BODY_SCRATCH];
-    for values in values.chunks(BLOCK) {
+    for codes in codes.chunks(BLOCK) {
         // Behind the end the last code goes on, so that there is no difference.
-        let mut last = before;
-        let mut codes = [0; BLOCK];
-        let mut values = values.iter();
-        for code in &mut codes {
-            last = values.next().map_or(last, |value| quantizer.code(*value));
-            *code = last;
-        }
-        difference::forward(Shape::Line, &mut codes, before);
+        let last = codes.last().copied().unwrap_or(before);
+        let mut block = [last; BLOCK];
+        block[..codes.len()].copy_from_slice(codes);
+        difference::forward(Shape::Line, &mut block, before);
         before = last;
-        let group = SignedGroup::split(&codes);
+        let group = SignedGroup::split(&block);
         let (first, others) = group.first_and_others();
         let rate = RateByte::plain(first | others);
         write_body([group], rate, &mut body);
@@ -115,13 +119,13 @@ pub fn assemble(layers: &[Layer]) -> Vec<u8> {
 /// Reads layers of a stream, in any order.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a, T> {
-    quantizer: Quantizer<T>,
-    elements: u64,
+    pub(crate) quantizer: Quantizer<T>,
+    pub(crate) elements: u64,
     rates: &'a [[u8; LAYER_BLOCKS]],
     initials: &'a [[u8; INITIAL_BYTES]],
     payload: &'a [u8],
     /// The range of each layer's bodies in the payload.
-    bodies: Vec<Range<usize>>,
+    pub(crate) bodies: Vec<Range<usize>>,
 }
 
 impl<'a, T: Element> Decoder<'a, T> {
@@ -132,15 +136,7 @@ impl<'a, T: Element> Decoder<'a, T> {
     /// As [`decompress`]; a stream that passes here decodes.
     pub fn new(params: &Params<T>, stream: &'a [u8]) -> Result<Self, AatroxError> {
         let layout = Layout::new(params.elements);
-        let cut = AatroxError::CutInHead {
-            needed: layout.payload_start(),
-            found: stream.len() as u64,
-        };
-        let head = usize::try_from(layout.payload_start()).map_err(|_| cut)?;
-        let (head, payload) = stream.split_at_checked(head).ok_or(cut)?;
-        let (rates, initials) = head.split_at(layout.initials_start() as usize);
-        let (rates, _) = rates.as_chunks();
-        let (initials, _) = initials.as_chunks();
+        let (rates, initials, payload) = sections(&layout, stream)?;
         let bodies = bodies(rates)?;
         let needed = bodies.last().map_or(0, |bodies| bodies.end);
         if needed > payload.len() {
@@ -159,24 +155,45 @@ impl<'a, T: Element> Decoder<'a, T> {
         })
     }
 
+    /// Bytes of the stream, by its rate bytes; those behind them are ignored.
+    pub fn stream_bytes(&self) -> u64 {
+        let bodies = self.bodies.last().map_or(0, |bodies| bodies.end);
+        Layout::new(self.elements).payload_start() + bodies as u64
+    }
+
     /// A zero for every element.
     ///
     /// # Errors
     ///
     /// [`AatroxError::OutOfMemory`].
     pub fn cleared_output(&self) -> Result<Vec<T>, AatroxError> {
-        let refused = AatroxError::OutOfMemory {
-            elements: self.elements,
-        };
-        let elements = usize::try_from(self.elements).map_err(|_| refused)?;
-        let mut values = Vec::new();
-        values.try_reserve_exact(elements).map_err(|_| refused)?;
-        values.resize(elements, T::ZERO);
-        Ok(values)
+        zeros(self.elements)
     }
 
     /// Decodes the layer of this number to its elements, `out`.
     pub fn layer(&self, layer: usize, out: &mut [T]) {
+        self.blocks(layer, out.len().div_ceil(BLOCK), |block, codes| {
+            let out = out.chunks_mut(BLOCK).nth(block).unwrap_or_default();
+            for (value, code) in out.iter_mut().zip(codes) {
+                *value = self.quantizer.value(*code);
+            }
+        });
+    }
+
+    /// The codes of a layer's elements.
+    pub(crate) fn codes(&self, layer: usize) -> Vec<i32> {
+        let behind = self.elements.saturating_sub((layer * LAYER) as u64);
+        let elements = behind.min(LAYER as u64) as usize;
+        let mut all = Vec::with_capacity(elements);
+        self.blocks(layer, elements.div_ceil(BLOCK), |_, codes| {
+            all.extend(codes)
+        });
+        all.truncate(elements);
+        all
+    }
+
+    /// Decodes the first blocks of a layer, so many, and hands each one on.
+    fn blocks(&self, layer: usize, count: usize, mut take: impl FnMut(usize, &Group)) {
         let (Some(rates), Some(initial), Some(bodies)) = (
             self.rates.get(layer),
             self.initials.get(layer),
@@ -186,7 +203,7 @@ impl<'a, T: Element> Decoder<'a, T> {
         };
         let mut bodies = self.payload.get(bodies.clone()).unwrap_or_default();
         let mut before = i32::from_le_bytes(*initial);
-        for (byte, out) in rates.iter().zip(out.chunks_mut(BLOCK)) {
+        for (block, byte) in rates.iter().take(count).enumerate() {
             let rate = rate_from_byte(*byte).unwrap_or_default();
             let cut = bodies.split_at_checked(rate.body_bytes(1) as usize);
             let (body, rest) = cut.unwrap_or_default();
@@ -199,11 +216,56 @@ impl<'a, T: Element> Decoder<'a, T> {
             difference::backward(Shape::Line, &mut codes);
             difference::add(&mut codes, before);
             before = codes[BLOCK - 1];
-            for (value, code) in out.iter_mut().zip(codes) {
-                *value = self.quantizer.value(code);
-            }
+            take(block, &codes);
         }
     }
+}
+
+/// So many zeros.
+pub(crate) fn zeros<T: Element>(elements: u64) -> Result<Vec<T>, AatroxError> {
+    let refused = AatroxError::OutOfMemory { elements };
+    let count = usize::try_from(elements).map_err(|_| refused)?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| refused)?;
+    values.resize(count, T::ZERO);
+    Ok(values)
+}
+
+/// The sections and the forms of the blocks of a stream.
+pub(crate) fn outline<T>(params: &Params<T>, stream: &[u8]) -> Result<Outline, AatroxError> {
+    let layout = Layout::new(params.elements);
+    let (rates, _, _) = sections(&layout, stream)?;
+    let bodies = bodies(rates)?;
+    Ok(Outline {
+        rate_bytes: layout.initials_start(),
+        between_bytes: layout.payload_start() - layout.initials_start(),
+        body_bytes: bodies.last().map_or(0, |bodies| bodies.end as u64),
+        found_bytes: stream.len() as u64,
+        rates: count_rates(rates.as_flattened(), 1, |byte| {
+            rate_from_byte(byte).unwrap_or_default()
+        }),
+    })
+}
+
+/// The rate bytes, initial values and bodies of a stream.
+type Sections<'a> = (
+    &'a [[u8; LAYER_BLOCKS]],
+    &'a [[u8; INITIAL_BYTES]],
+    &'a [u8],
+);
+
+/// Cuts a stream into its sections.
+fn sections<'a>(layout: &Layout, stream: &'a [u8]) -> Result<Sections<'a>, AatroxError> {
+    let cut = AatroxError::CutInHead {
+        needed: layout.payload_start(),
+        found: stream.len() as u64,
+    };
+    let head = usize::try_from(layout.payload_start()).map_err(|_| cut)?;
+    let (head, payload) = stream.split_at_checked(head).ok_or(cut)?;
+    let (rates, initials) = head.split_at(layout.initials_start() as usize);
+    let (rates, _) = rates.as_chunks();
+    let (initials, _) = initials.as_chunks();
+    Ok((rates, initials, payload))
 }
 
 /// The range of each layer's bodies in the payload.

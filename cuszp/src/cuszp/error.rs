@@ -70,6 +70,43 @@ pub enum CuszpError {
         /// Bytes that are present.
         found: u64,
     },
+    /// A part of an array with another number of elements.
+    #[error("the part is one of an array of {found} elements, but the stream has {needed}")]
+    PartOfOther {
+        /// Elements of the stream.
+        needed: u64,
+        /// Elements of the array of the part.
+        found: u64,
+    },
+    /// A block that the stream does not have.
+    #[error("there is no block {block}: the stream has {blocks}")]
+    NoBlock {
+        /// The number.
+        block: u32,
+        /// Blocks.
+        blocks: u32,
+    },
+    /// A block that is replaced in place would need another length.
+    #[error(
+        "the body of block {block} has {old} bytes, and would have {new} with the new values: it cannot be replaced in \
+         place, and the stream is unchanged"
+    )]
+    BodyLength {
+        /// The block's number.
+        block: u32,
+        /// Bytes of its body.
+        old: u64,
+        /// Bytes of the new one.
+        new: u64,
+    },
+    /// Bytes behind the end of a stream that is checked.
+    #[error("{found} bytes are more than the {needed} of the stream")]
+    Trailing {
+        /// Bytes that it must have.
+        needed: u64,
+        /// Bytes that are present.
+        found: u64,
+    },
     /// The stream ends just where the size that cuSZp returns for small arrays ends: all bodies
     /// are lost.
     #[error(

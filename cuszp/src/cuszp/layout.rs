@@ -11,18 +11,24 @@ const CHUNK_BLOCKS: u64 = 1024;
 /// Elements of a block in 1D.
 const BLOCK_1D: u64 = 32;
 
+/// Fours of a block in 1D.
+const BLOCK_FOURS: u32 = 8;
+
 /// The blocks of an array.
+///
+/// Elements are numbered in fours: four `f` holds the elements `4 * f` to `4 * f + 3`, and all that a row of a block has
+/// is whole fours. Numbers of fours are those of 32 bits, also where there are more elements.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     shape: Shape,
     framing: Framing,
-    /// Lengths along z, y and x; in 1D all is along x.
+    /// Lengths along z, y and x; not used in 1D.
     dims: [u32; 3],
     /// Blocks along y and x, not 0.
     grid: [u32; 2],
-    elements: u32,
     blocks: u32,
+    elements: u64,
 }
 
 /// The coordinates of a block's position 0.
@@ -32,7 +38,7 @@ pub struct Corner {
     pub z: u32,
     /// Row.
     pub y: u32,
-    /// Column; in 1D the element.
+    /// Column; in 1D the four.
     pub x: u32,
 }
 
@@ -40,7 +46,7 @@ pub struct Corner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The element of this index.
-    Element(u32),
+    Element(u64),
     /// An element behind the array in memory. It is taken for the value 0; its code is not 0 where
     /// 0.5 / error is infinite.
     ZeroValue,
@@ -69,29 +75,44 @@ impl Layout {
         let elements = product(dims)
             .filter(|elements| elements >> index_bits == 0)
             .ok_or(CuszpError::TooManyElements { dims, index_bits })?;
-        let [z, y, x] = match (shape, elements) {
-            (_, 0) => [0; 3],
-            (Shape::Line, _) => [1, 1, elements],
-            (Shape::Plane | Shape::Cube, _) => dims,
+        let [z, y, x] = if elements == 0 { [0; 3] } else { dims };
+        let grid = match shape {
+            Shape::Line => return Ok(Self::line(framing, elements)),
+            Shape::Plane => [z, y.div_ceil(8), x.div_ceil(8)],
+            Shape::Cube => [z.div_ceil(4), y.div_ceil(4), x.div_ceil(4)],
         };
-        let grid = match (shape, framing) {
-            (Shape::Line, Framing::V1) => [1, 1, x.div_ceil(BLOCK_1D)],
-            (Shape::Line, Framing::V3) => {
-                [1, 1, x.div_ceil(BLOCK_1D * CHUNK_BLOCKS) * CHUNK_BLOCKS]
-            }
-            (Shape::Plane, _) => [z, y.div_ceil(8), x.div_ceil(8)],
-            (Shape::Cube, _) => [z.div_ceil(4), y.div_ceil(4), x.div_ceil(4)],
-        };
-        // All are at most the number of elements, or, in 1D, its 32nd part and a chunk.
+        // All are at most the number of elements.
         let [grid_z, grid_y, grid_x] = grid.map(|blocks| blocks as u32);
         Ok(Self {
             shape,
             framing,
-            dims: [z as u32, y as u32, x as u32],
+            dims: [z, y, x].map(|length| length as u32),
             grid: [grid_y.max(1), grid_x.max(1)],
-            elements: elements as u32,
             blocks: grid_z * grid_y * grid_x,
+            elements,
         })
+    }
+
+    /// For the layers of AATROX, whose blocks are those of lines; none if 32 bits do not number the fours of the array.
+    pub fn of_layers(elements: u64) -> Option<Self> {
+        let is_numbered = elements >> (u32::BITS + 2) == 0;
+        is_numbered.then(|| Self::line(Framing::V3, elements))
+    }
+
+    /// For a line, whose fours 32 bits must number.
+    fn line(framing: Framing, elements: u64) -> Self {
+        let blocks = match framing {
+            Framing::V1 => elements.div_ceil(BLOCK_1D),
+            Framing::V3 => elements.div_ceil(BLOCK_1D * CHUNK_BLOCKS) * CHUNK_BLOCKS,
+        };
+        Self {
+            shape: Shape::Line,
+            framing,
+            dims: [0; 3],
+            grid: [1, (blocks as u32).max(1)],
+            blocks: blocks as u32,
+            elements,
+        }
     }
 
     /// The shape of a block.
@@ -109,20 +130,20 @@ impl Layout {
     /// The elements that are in no block (section 6.2): up to two at the end of an array whose rows
     /// have a length of 3 modulo 4.
     #[inline(always)]
-    pub const fn uncovered(&self) -> Range<u32> {
+    pub const fn uncovered(&self) -> Range<u64> {
         let [z, y, x] = self.dims;
         let rows = z.wrapping_mul(y);
         if matches!(self.shape, Shape::Line) || rows == 0 {
             return 0..0;
         }
         let into_four = (rows - 1).wrapping_mul(x) % 4 + x % 4;
-        let count = into_four.saturating_sub(4);
+        let count = into_four.saturating_sub(4) as u64;
         self.elements - count..self.elements
     }
 
     /// Elements of the array.
     #[inline(always)]
-    pub const fn elements(&self) -> u32 {
+    pub const fn elements(&self) -> u64 {
         self.elements
     }
 
@@ -157,7 +178,7 @@ impl Layout {
             Shape::Line => Corner {
                 z: 0,
                 y: 0,
-                x: block.wrapping_mul(32),
+                x: block.wrapping_mul(BLOCK_FOURS),
             },
             Shape::Plane => Corner {
                 z,
@@ -172,30 +193,30 @@ impl Layout {
         }
     }
 
-    /// The index of position `4 * quad`, a multiple of 4; the next three positions follow it. None where
-    /// they hold nothing. In 2D and 3D a row begins at the multiple of 4 at or *before* its first
-    /// element (section 6.2).
+    /// The four that the positions from `4 * quad` on hold. None where they hold nothing. In 2D and 3D a row begins with
+    /// the four that has its first element, which may begin *before* the row (section 6.2).
     #[inline(always)]
     pub const fn quad(&self, corner: Corner, quad: u32) -> Option<u32> {
         let Corner { z, y, x } = corner;
         let (z, y, right) = match self.shape {
             Shape::Line => {
-                let start = x.wrapping_add(quad.wrapping_mul(4));
+                let four = x.wrapping_add(quad);
+                let start = first_of(four);
                 let holds_codes = matches!(self.framing, Framing::V1) || start < self.elements;
-                return if holds_codes { Some(start) } else { None };
+                return if holds_codes { Some(four) } else { None };
             }
-            Shape::Plane => (z, y.wrapping_add(quad / 2), 4 * (quad % 2)),
+            Shape::Plane => (z, y.wrapping_add(quad / 2), quad % 2),
             Shape::Cube => (z.wrapping_add(quad / 4), y.wrapping_add(quad % 4), 0),
         };
         let [size_z, size_y, size_x] = self.dims;
         // Rows are cut in groups of four columns, whatever their length is (section 6.1).
-        let is_outside = z >= size_z || y >= size_y || x >= size_x || right >= size_x - x;
+        let is_outside = z >= size_z || y >= size_y || x >= size_x || 4 * right >= size_x - x;
         if is_outside {
             return None;
         }
         let row = z.wrapping_mul(size_y).wrapping_add(y);
         let start = row.wrapping_mul(size_x).wrapping_add(x);
-        Some((start & !3) + right)
+        Some(start / 4 + right)
     }
 
     /// The row, counted through all slices, of a position that [`Layout::quad`] has an index for; 0 in
@@ -213,15 +234,22 @@ impl Layout {
     /// The content of position `position` of a block.
     #[inline(always)]
     pub const fn position(&self, corner: Corner, position: u32) -> Place {
-        let Some(start) = self.quad(corner, position / 4) else {
+        let Some(four) = self.quad(corner, position / 4) else {
             return Place::Nothing;
         };
-        self.behind(start | (position % 4))
+        self.in_four(four, position % 4)
     }
 
-    /// The content of an index that [`Layout::quad`] gave, or of one of the three after it.
+    /// Whether all elements of a four are in the array.
     #[inline(always)]
-    pub const fn behind(&self, index: u32) -> Place {
+    pub const fn is_whole(&self, four: u32) -> bool {
+        first_of(four) + 3 < self.elements
+    }
+
+    /// The content of the place `at`, 0 to 3, in a four that [`Layout::quad`] gave.
+    #[inline(always)]
+    pub const fn in_four(&self, four: u32, at: u32) -> Place {
+        let index = first_of(four) + at as u64;
         match (self.shape, self.framing) {
             _ if index < self.elements => Place::Element(index),
             (Shape::Line, Framing::V3) => Place::Nothing,
@@ -236,33 +264,46 @@ impl Layout {
         !matches!(self.shape, Shape::Line) && !self.dims[2].is_multiple_of(4)
     }
 
-    /// The rows that hold the four elements from `start` on, an index that [`Layout::quad`] gave;
-    /// rows are counted through all slices. None but where [`Layout::is_shared`].
+    /// The rows that hold a four that [`Layout::quad`] gave; rows are counted through all slices. None but where
+    /// [`Layout::is_shared`].
     #[inline(always)]
-    pub const fn sharers(&self, start: u32) -> Range<u32> {
+    pub const fn sharers(&self, four: u32) -> Range<u32> {
         let [z, y, x] = self.dims;
         if !self.is_shared() {
             return 0..0;
         }
         // Row r holds fours r * x / 4, rounded down, to x / 4, rounded up, further.
-        let four = start / 4;
         let fours = x.div_ceil(4);
         let least = (four + 1).saturating_sub(fours);
         let first = (4 * least).div_ceil(x);
-        let (last, rows) = ((start | 3) / x, z.wrapping_mul(y));
+        let (last, rows) = ((4 * four + 3) / x, z.wrapping_mul(y));
         first..if last < rows { last + 1 } else { rows }
     }
 
-    /// The block in which a row of [`Layout::sharers`] holds the four elements from `start` on.
+    /// The blocks that hold a four of the array, from the lowest row on.
+    pub fn holders(&self, four: u32) -> impl Iterator<Item = u32> + use<> {
+        let layout = *self;
+        let rows = match self.shape {
+            Shape::Line => 0..1,
+            _ if self.is_shared() => self.sharers(four),
+            _ => {
+                let row = four / (self.dims[2] / 4).max(1);
+                row..row + 1
+            }
+        };
+        rows.map(move |row| layout.sharing_block(row, four))
+    }
+
+    /// The block in which a row that holds a four has it.
     #[inline(always)]
-    pub const fn sharing_block(&self, row: u32, start: u32) -> u32 {
+    pub const fn sharing_block(&self, row: u32, four: u32) -> u32 {
         let [_, size_y, size_x] = self.dims;
         let [grid_y, grid_x] = self.grid;
         let size_y = at_least_one(size_y);
         let (z, y) = (row / size_y, row % size_y);
-        let four = (start / 4).wrapping_sub(row.wrapping_mul(size_x) / 4);
+        let four = four.wrapping_sub(row.wrapping_mul(size_x) / 4);
         let (block_z, block_y, block_x) = match self.shape {
-            Shape::Line => (0, 0, 0),
+            Shape::Line => (0, 0, four / BLOCK_FOURS),
             Shape::Plane => (z, y / 8, four / 2),
             Shape::Cube => (z / 4, y / 4, four),
         };
@@ -298,13 +339,19 @@ impl Layout {
 
     /// The first element of the span that begins with this block.
     fn span_start(&self, block: u32) -> usize {
-        let start = if block >= self.blocks {
+        let four = if block >= self.blocks {
             None
         } else {
             self.quad(self.corner(block), 0)
         };
-        start.unwrap_or(self.elements).min(self.elements) as usize
+        four.map_or(self.elements, first_of).min(self.elements) as usize
     }
+}
+
+/// The first element of a four.
+#[inline(always)]
+const fn first_of(four: u32) -> u64 {
+    4 * four as u64
 }
 
 #[inline(always)]
@@ -330,8 +377,8 @@ mod tests {
         let layout = Layout::new(Shape::Plane, Framing::V3, [1, 3, 5]).unwrap();
         let corner = layout.corner(0);
         let quads: [Option<u32>; 8] = core::array::from_fn(|quad| layout.quad(corner, quad as u32));
-        let (a, b, c) = (Some(0), Some(4), Some(8));
-        assert_eq!(quads, [a, b, b, c, c, Some(12), None, None]);
+        let (a, b, c) = (Some(0), Some(1), Some(2));
+        assert_eq!(quads, [a, b, b, c, c, Some(3), None, None]);
         assert_eq!(layout.position(corner, 2 * 8 + 4 + 2), Place::Element(14));
         assert_eq!(layout.position(corner, 2 * 8 + 4 + 3), Place::ZeroValue);
         assert_eq!((layout.blocks(), layout.payload_start()), (1, 4));
@@ -341,7 +388,7 @@ mod tests {
     fn limits_are_those_of_cuszps_indices() {
         let elements = |shape, dims| Layout::new(shape, Framing::V3, dims).map(|l| l.elements());
         let most = (1 << 31) - 1;
-        assert_eq!(elements(Shape::Line, [1, 1, most]), Ok(most as u32));
+        assert_eq!(elements(Shape::Line, [1, 1, most]), Ok(most));
         assert!(elements(Shape::Line, [1, 2, 1 << 30]).is_err());
         assert!(elements(Shape::Plane, [1, 2, 1 << 30]).is_ok());
         assert!(elements(Shape::Plane, [4, 1, 1 << 30]).is_err());
@@ -349,10 +396,46 @@ mod tests {
         assert_eq!(elements(Shape::Cube, [u64::MAX, u64::MAX, 0]), Ok(0));
     }
 
+    /// Layers have no limit of cuSZp's, and their fours have numbers of 32 bits.
+    #[test]
+    fn layers_are_numbered_up_to_two_to_the_34() {
+        for elements in [
+            (1 << 31) - 1,
+            1 << 31,
+            (1 << 31) + 1,
+            (1 << 32) - 1,
+            1 << 32,
+            (1 << 32) + 33,
+            (1 << 34) - 32_768,
+            (1 << 34) - 1,
+        ] {
+            let layout = Layout::of_layers(elements).unwrap();
+            let layers = elements.div_ceil(32_768);
+            assert_eq!(u64::from(layout.blocks()), 1024 * layers);
+            assert_eq!(layout.elements(), elements);
+            let last = elements - 1;
+            let (block, position) = ((last / 32) as u32, (last % 32) as u32);
+            let at = |block, position| layout.position(layout.corner(block), position);
+            assert_eq!(at(block, position), Place::Element(last));
+            assert_eq!(at(block, 0), Place::Element(last - last % 32));
+            // What follows the last element: a place of the block, or the next block.
+            let (block, position) = ((elements / 32) as u32, (elements % 32) as u32);
+            assert_eq!(at(block, position), Place::Nothing);
+            let four = (last / 4) as u32;
+            assert_eq!(layout.is_whole(four), elements.is_multiple_of(4));
+            assert!(layout.is_whole(four - 1));
+            assert!(layout.holders(four).eq([(last / 32) as u32]));
+        }
+        assert_eq!(Layout::of_layers(1 << 34), None);
+        assert_eq!(Layout::of_layers(u64::MAX), None);
+    }
+
     #[test]
     fn sharers_are_the_blocks_that_hold_an_element() {
         for shape in [Shape::Plane, Shape::Cube] {
             for dims in [
+                [2, 9, 8],
+                [5, 6, 20],
                 [4, 5, 1],
                 [3, 9, 2],
                 [2, 9, 3],
@@ -364,14 +447,18 @@ mod tests {
                 let mut holders = BTreeMap::<u32, BTreeSet<u32>>::new();
                 for block in 0..layout.blocks() {
                     let corner = layout.corner(block);
-                    for start in (0..16).filter_map(|quad| layout.quad(corner, quad)) {
-                        holders.entry(start).or_default().insert(block);
+                    for four in (0..16).filter_map(|quad| layout.quad(corner, quad)) {
+                        holders.entry(four).or_default().insert(block);
                     }
                 }
-                for (start, blocks) in holders {
-                    let rows = layout.sharers(start);
-                    let found = rows.map(|row| layout.sharing_block(row, start)).collect();
-                    assert_eq!(blocks, found, "{shape:?} {dims:?} {start}");
+                for (four, blocks) in holders {
+                    let found = layout.holders(four).collect();
+                    assert_eq!(blocks, found, "{shape:?} {dims:?} {four}");
+                    if layout.is_shared() {
+                        let rows = layout.sharers(four);
+                        let found = rows.map(|row| layout.sharing_block(row, four)).collect();
+                        assert_eq!(blocks, found, "{shape:?} {dims:?} {four}");
+                    }
                 }
             }
         }

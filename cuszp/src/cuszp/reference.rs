@@ -1,22 +1,17 @@
 //! Whole streams: an encoder of any range of chunks and a decoder of any span, and the serial
 //! functions made of them.
 
+use crate::cuszp::block::{Block, Blocks};
 use crate::cuszp::error::CuszpError;
 use crate::cuszp::framing::{Framing, chunk_blocks};
-use crate::cuszp::layout::{Corner, Layout, Place};
+use crate::cuszp::layout::{Layout, Place};
 use crate::cuszp::params::Params;
 use crate::cuszp::quantizer::Quantizer;
-use crate::cuszp::rate::BlockKind;
 use crate::cuszp::strict;
+use crate::outline::{Outline, count_rates};
 use core::ops::Range;
-use ferrosz_codec::code::fixed_length::block::{BODY_SCRATCH, SignedGroup, read_body, write_body};
-use ferrosz_codec::code::fixed_length::rate::RateByte;
+use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::element::Element;
-use ferrosz_codec::predict::group::Group;
-use ferrosz_codec::shape::{GROUP, Shape};
-
-/// A block's codes or differences; a line's second group is not there, and 0.
-type Block = [Group; 2];
 
 /// Compresses an array.
 ///
@@ -50,8 +45,7 @@ pub fn decompress<T: Element>(params: &Params<T>, stream: &[u8]) -> Result<Vec<T
 /// Makes chunks of a stream, in any order.
 #[derive(Debug, Clone)]
 pub struct Encoder<'a, T> {
-    layout: Layout,
-    kind: BlockKind,
+    blocks: Blocks,
     quantizer: Quantizer<T>,
     strict: bool,
     values: &'a [T],
@@ -73,8 +67,8 @@ impl<'a, T: Element> Encoder<'a, T> {
     ///
     /// As [`compress`], without the errors of single elements and blocks.
     pub fn new(params: &Params<T>, values: &'a [T]) -> Result<Self, CuszpError> {
-        let layout = params.layout()?;
-        let (needed, found) = (u64::from(layout.elements()), values.len() as u64);
+        let blocks = Blocks::of(params)?;
+        let (needed, found) = (blocks.layout.elements(), values.len() as u64);
         if needed != found {
             return Err(CuszpError::ElementCount { needed, found });
         }
@@ -82,11 +76,7 @@ impl<'a, T: Element> Encoder<'a, T> {
             strict::check_params(params)?;
         }
         Ok(Self {
-            layout,
-            kind: BlockKind {
-                shape: params.shape,
-                mode: params.mode,
-            },
+            blocks,
             quantizer: Quantizer::new(params.error),
             strict: params.strict,
             values,
@@ -110,11 +100,11 @@ impl<'a, T: Element> Encoder<'a, T> {
 
     /// Number of chunks.
     pub fn chunks(&self) -> u32 {
-        self.layout.blocks().div_ceil(self.chunk_blocks())
+        self.blocks.layout.blocks().div_ceil(self.chunk_blocks())
     }
 
     fn chunk_blocks(&self) -> u32 {
-        chunk_blocks(self.kind.shape, T::DTYPE)
+        chunk_blocks(self.blocks.kind.shape, T::DTYPE)
     }
 
     /// Codes the chunk of this number, below [`Encoder::chunks`].
@@ -124,69 +114,32 @@ impl<'a, T: Element> Encoder<'a, T> {
     /// [`CuszpError::Refused`] if the encoder is strict and a block of it is lost.
     pub fn chunk(&self, chunk: u32) -> Result<Chunk, CuszpError> {
         let first = chunk.saturating_mul(self.chunk_blocks());
-        let end = (first.saturating_add(self.chunk_blocks())).min(self.layout.blocks());
+        let end = first.saturating_add(self.chunk_blocks());
         let mut coded = Chunk::default();
         let mut body = [0; BODY_SCRATCH];
         let mut booked = 0;
-        for block in first..end {
-            let groups = self
-                .differences(block)
-                .map(|group| SignedGroup::split(&group));
-            let (magnitude, mut others) = groups[0].first_and_others();
-            let (second, rest) = groups[1].first_and_others();
-            others |= second | rest;
-            let choice = self.kind.choose(magnitude, others);
+        for block in first..end.min(self.blocks.layout.blocks()) {
+            let found = self
+                .blocks
+                .encode(block, |_, place| self.code(place), &mut body);
             if self.strict {
-                strict::check_block(self.kind, block, choice, magnitude, others)?;
+                strict::check_block(self.blocks.kind, block, found.choice, found.magnitudes)?;
             }
-            let rate = self.kind.rate(choice.byte);
-            match self.kind.shape {
-                Shape::Line => write_body([groups[0]], rate, &mut body),
-                Shape::Plane | Shape::Cube => write_body(groups, rate, &mut body),
-            }
-            let bytes = rate.body_bytes(self.kind.shape.groups() as u32);
-            coded.rates.push(choice.byte);
-            coded.payload.extend(body.iter().take(bytes as usize));
-            booked += choice.booked as usize;
+            coded.rates.push(found.choice.byte);
+            coded.payload.extend(body.iter().take(found.bytes));
+            booked += found.choice.booked as usize;
         }
         coded.payload.resize(booked, 0);
         Ok(coded)
     }
 
-    /// The differences of a block; those of a second half that there is not are 0.
-    fn differences(&self, block: u32) -> Block {
-        let corner = self.layout.corner(block);
-        let (mut codes, mut nothing) = ([[0; GROUP]; 2], [[false; GROUP]; 2]);
-        for half in 0..self.kind.shape.groups() {
-            for e in 0..GROUP {
-                let code = self.code(corner, (GROUP * half + e) as u32);
-                codes[half][e] = code.unwrap_or(0);
-                nothing[half][e] = code.is_none();
-            }
-        }
-        let predictor = self.kind.mode.predictor();
-        match self.kind.shape {
-            Shape::Line => predictor.forward(Shape::Line, first_of(&mut codes)),
-            shape => predictor.forward(shape, &mut codes),
-        }
-        // Positions that hold nothing have no difference, whatever their predecessor is.
-        let positions = codes.as_flattened_mut().iter_mut();
-        for (difference, nothing) in positions.zip(nothing.as_flattened()) {
-            if *nothing {
-                *difference = 0;
-            }
-        }
-        codes
-    }
-
-    /// The code at a position; none if the position holds nothing.
-    fn code(&self, corner: Corner, position: u32) -> Option<i32> {
-        let value = match self.layout.position(corner, position) {
-            Place::Element(index) => self.values.get(index as usize).copied()?,
-            Place::ZeroValue => T::ZERO,
-            Place::Nothing => return None,
+    /// The code of what a position holds.
+    fn code(&self, place: Place) -> i32 {
+        let value = match place {
+            Place::Element(index) => self.values.get(index as usize).copied(),
+            Place::ZeroValue | Place::Nothing => None,
         };
-        Some(self.quantizer.code(value))
+        self.quantizer.code(value.unwrap_or(T::ZERO))
     }
 
     /// The stream of all chunks, in order.
@@ -195,7 +148,7 @@ impl<'a, T: Element> Encoder<'a, T> {
     ///
     /// [`CuszpError::StreamTooLong`] if cuSZp's offsets are too short for the stream.
     pub fn assemble(&self, chunks: &[Chunk]) -> Result<Vec<u8>, CuszpError> {
-        let start = self.layout.payload_start();
+        let start = self.blocks.layout.payload_start();
         let payload: u64 = chunks.iter().map(|c| c.payload.len() as u64).sum();
         let bytes = start + payload;
         if bytes >> 32 != 0 {
@@ -216,13 +169,21 @@ impl<'a, T: Element> Encoder<'a, T> {
 /// Reads spans of a stream, in any order.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a, T> {
-    layout: Layout,
-    kind: BlockKind,
-    quantizer: Quantizer<T>,
+    pub(crate) blocks: Blocks,
+    pub(crate) quantizer: Quantizer<T>,
     rates: &'a [u8],
     payload: &'a [u8],
     /// The start of each span's first body in the payload.
     starts: Vec<u64>,
+    /// Bytes of all bodies.
+    payload_bytes: u64,
+}
+
+/// A body that was found, from which the next ones are found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Walk {
+    block: u32,
+    at: usize,
 }
 
 impl<'a, T: Element> Decoder<'a, T> {
@@ -232,33 +193,31 @@ impl<'a, T: Element> Decoder<'a, T> {
     ///
     /// As [`decompress`]; a stream that passes here decodes.
     pub fn new(params: &Params<T>, stream: &'a [u8]) -> Result<Self, CuszpError> {
-        let layout = params.layout()?;
-        let kind = BlockKind {
-            shape: params.shape,
-            mode: params.mode,
-        };
-        let blocks = layout.blocks() as usize;
-        let rates = stream.get(..blocks).ok_or(CuszpError::CutInRates {
-            needed: blocks as u64,
-            found: stream.len() as u64,
-        })?;
-        let (starts, payload_bytes) = starts(&layout, kind, rates)?;
+        let blocks = Blocks::of(params)?;
+        let layout = blocks.layout;
+        let rates = rates_of(&layout, stream)?;
+        let (starts, payload_bytes) = starts(&blocks, rates)?;
         let stream_bytes = stream.len() as u64;
         check_length::<T>(params, &layout, payload_bytes, stream_bytes)?;
         let payload = stream.get(layout.payload_start() as usize..);
         Ok(Self {
-            layout,
-            kind,
+            blocks,
             quantizer: Quantizer::new(params.error),
             rates,
             payload: payload.unwrap_or_default(),
             starts,
+            payload_bytes,
         })
     }
 
     /// The positions of the elements.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.blocks.layout
+    }
+
+    /// Bytes of the stream, by its rate bytes; those behind them are ignored.
+    pub fn stream_bytes(&self) -> u64 {
+        self.layout().payload_start() + self.payload_bytes
     }
 
     /// A zero for every element.
@@ -267,19 +226,13 @@ impl<'a, T: Element> Decoder<'a, T> {
     ///
     /// [`CuszpError::OutOfMemory`].
     pub fn cleared_output(&self) -> Result<Vec<T>, CuszpError> {
-        let elements = self.layout.elements();
-        let mut values = Vec::new();
-        (values.try_reserve_exact(elements as usize)).map_err(|_| CuszpError::OutOfMemory {
-            elements: u64::from(elements),
-        })?;
-        values.resize(elements as usize, T::ZERO);
-        Ok(values)
+        zeros(self.layout().elements())
     }
 
     /// Decodes the span of this number, below [`Layout::spans`], to its elements, `out`, which hold
     /// zeros. Elements without a value stay as they are.
     pub fn span(&self, span: u32, out: &mut [T]) {
-        let first = self.layout.span(span).elements.start;
+        let first = self.layout().span(span).elements.start;
         self.seam(span, first, out);
         self.blocks(span, first, out);
     }
@@ -287,105 +240,135 @@ impl<'a, T: Element> Decoder<'a, T> {
     /// Stores the first four elements of a span as the last block before it has them that shares
     /// them and has a body.
     fn seam(&self, span: u32, first: usize, out: &mut [T]) {
-        let (blocks, start) = (self.layout.span(span).blocks, first as u32);
-        let sharers = self.layout.sharers(start);
-        let before = sharers.map(|row| self.layout.sharing_block(row, start));
+        let layout = self.layout();
+        let (blocks, four) = (layout.span(span).blocks, (first / 4) as u32);
+        let sharers = layout.sharers(four);
+        let before = sharers.map(|row| layout.sharing_block(row, four));
         let has_body = |block: &u32| *block < blocks.start && self.body_bytes(*block) > 0;
         if let Some(block) = before.filter(has_body).max() {
-            let owner = block / self.layout.span_blocks();
-            let mut at = self.start(owner);
-            for earlier in self.layout.span(owner).blocks.start..block {
-                at += self.body_bytes(earlier);
-            }
-            self.block(block, at, first, out);
+            self.block(block, &mut Walk::default(), first, out);
         }
     }
 
     /// Stores the blocks of a span, one after the other, in the elements from `first` on, `out`.
     fn blocks(&self, span: u32, first: usize, out: &mut [T]) {
-        let mut at = self.start(span);
-        for block in self.layout.span(span).blocks {
-            self.block(block, at, first, out);
-            at += self.body_bytes(block);
+        let mut walk = Walk::default();
+        for block in self.layout().span(span).blocks {
+            self.block(block, &mut walk, first, out);
         }
     }
 
-    /// Stores a block whose body begins at byte `at` of the payload; nothing if it has none.
-    fn block(&self, block: u32, at: usize, first: usize, out: &mut [T]) {
-        let bytes = self.body_bytes(block);
-        if bytes == 0 {
+    /// Stores a block; nothing if it has no body.
+    fn block(&self, block: u32, walk: &mut Walk, first: usize, out: &mut [T]) {
+        let Some(codes) = self.codes(block, walk) else {
             return;
-        }
-        let body = self.payload.get(at..self.payload.len().min(at + bytes));
-        let codes = self.codes(self.rate(block), body.unwrap_or_default());
-        let corner = self.layout.corner(block);
-        for position in 0..GROUP * self.kind.shape.groups() {
-            let Place::Element(index) = self.layout.position(corner, position as u32) else {
+        };
+        let corner = self.layout().corner(block);
+        for position in 0..self.blocks.positions() {
+            let Place::Element(index) = self.layout().position(corner, position) else {
                 continue;
             };
             let slot = (index as usize).checked_sub(first);
             if let Some(slot) = slot.and_then(|slot| out.get_mut(slot)) {
-                *slot = self.quantizer.value(codes.as_flattened()[position]);
+                *slot = self
+                    .quantizer
+                    .value(codes.as_flattened()[position as usize]);
             }
         }
+    }
+
+    /// The codes of a block; none if it has no body. Only the rate bytes of its span are read for it, from the block
+    /// before on that the walk has come to.
+    pub(crate) fn codes(&self, block: u32, walk: &mut Walk) -> Option<Block> {
+        let body = self.body(block, walk);
+        (!body.is_empty()).then(|| {
+            let end = self.payload.len().min(body.end);
+            let body = self.payload.get(body.start..end);
+            self.blocks
+                .decode(self.rate_byte(block), body.unwrap_or_default())
+        })
+    }
+
+    /// The place of a block's body in the payload.
+    pub(crate) fn body(&self, block: u32, walk: &mut Walk) -> Range<usize> {
+        let span = block / self.layout().span_blocks();
+        let first = self.layout().span(span).blocks.start;
+        if walk.block < first || walk.block > block {
+            let at = self.start(span);
+            *walk = Walk { block: first, at };
+        }
+        for earlier in walk.block..block {
+            walk.at += self.body_bytes(earlier);
+        }
+        walk.block = block;
+        walk.at..walk.at + self.body_bytes(block)
     }
 
     fn start(&self, span: u32) -> usize {
         self.starts.get(span as usize).copied().unwrap_or(0) as usize
     }
 
-    fn rate(&self, block: u32) -> RateByte {
-        let byte = self.rates.get(block as usize).copied().unwrap_or(0);
-        self.kind.rate(byte)
+    pub(crate) fn rate_byte(&self, block: u32) -> u8 {
+        self.rates.get(block as usize).copied().unwrap_or(0)
     }
 
     fn body_bytes(&self, block: u32) -> usize {
-        self.rate(block).body_bytes(self.kind.shape.groups() as u32) as usize
-    }
-
-    /// The codes of a block's body; missing bytes are 0.
-    fn codes(&self, rate: RateByte, body: &[u8]) -> Block {
-        let mut whole = [0; BODY_SCRATCH];
-        for (to, byte) in whole.iter_mut().zip(body) {
-            *to = *byte;
-        }
-        let predictor = self.kind.mode.predictor();
-        match self.kind.shape {
-            Shape::Line => {
-                let mut codes = read_body::<1>(rate, &whole);
-                predictor.backward(Shape::Line, &mut codes);
-                [codes[0], [0; GROUP]]
-            }
-            shape => {
-                let mut codes = read_body::<2>(rate, &whole);
-                predictor.backward(shape, &mut codes);
-                codes
-            }
-        }
+        self.blocks.body_bytes(self.rate_byte(block))
     }
 }
 
-/// The first group alone.
-fn first_of(block: &mut Block) -> &mut [Group; 1] {
-    let [first, _] = block;
-    core::array::from_mut(first)
+/// So many zeros.
+pub(crate) fn zeros<T: Element>(elements: u64) -> Result<Vec<T>, CuszpError> {
+    let refused = CuszpError::OutOfMemory { elements };
+    let count = usize::try_from(elements).map_err(|_| refused)?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| refused)?;
+    values.resize(count, T::ZERO);
+    Ok(values)
+}
+
+/// The sections and the forms of the blocks of a stream.
+pub(crate) fn outline<T>(params: &Params<T>, stream: &[u8]) -> Result<Outline, CuszpError> {
+    let blocks = Blocks::of(params)?;
+    let rates = rates_of(&blocks.layout, stream)?;
+    let (_, body_bytes) = starts(&blocks, rates)?;
+    let rate_bytes = rates.len() as u64;
+    Ok(Outline {
+        rate_bytes,
+        between_bytes: blocks.layout.payload_start() - rate_bytes,
+        body_bytes,
+        found_bytes: stream.len() as u64,
+        rates: count_rates(rates, blocks.kind.shape.groups() as u32, |byte| {
+            blocks.kind.rate(byte)
+        }),
+    })
+}
+
+/// The rate bytes of a stream.
+fn rates_of<'a>(layout: &Layout, stream: &'a [u8]) -> Result<&'a [u8], CuszpError> {
+    let blocks = layout.blocks() as usize;
+    stream.get(..blocks).ok_or(CuszpError::CutInRates {
+        needed: blocks as u64,
+        found: stream.len() as u64,
+    })
 }
 
 /// The start of each span's bodies, and the end of the last one's.
-fn starts(layout: &Layout, kind: BlockKind, rates: &[u8]) -> Result<(Vec<u64>, u64), CuszpError> {
+fn starts(blocks: &Blocks, rates: &[u8]) -> Result<(Vec<u64>, u64), CuszpError> {
+    let Blocks { layout, kind } = blocks;
     let mut starts = Vec::with_capacity(layout.spans() as usize);
     let mut at = 0;
     for span in 0..layout.spans() {
         starts.push(at);
-        let blocks = layout.span(span).blocks;
-        let bytes = rates.get(blocks.start as usize..blocks.end as usize);
-        for (block, byte) in blocks.zip(bytes.unwrap_or_default()) {
+        let numbers = layout.span(span).blocks;
+        let bytes = rates.get(numbers.start as usize..numbers.end as usize);
+        for (block, byte) in numbers.zip(bytes.unwrap_or_default()) {
             kind.check(*byte).map_err(|fault| CuszpError::CorruptRate {
                 block,
                 byte: *byte,
                 fault,
             })?;
-            at += u64::from(kind.rate(*byte).body_bytes(kind.shape.groups() as u32));
+            at += blocks.body_bytes(*byte) as u64;
         }
     }
     Ok((starts, at))

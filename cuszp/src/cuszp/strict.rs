@@ -76,8 +76,7 @@ fn check_value<T: Element>(
     Ok(())
 }
 
-/// Complains of a block whose differences do not come back; `first` and `others` are as for
-/// [`BlockKind::choose`].
+/// Complains of a block whose differences do not come back; the magnitudes are those of [`BlockKind::choose`].
 ///
 /// # Errors
 ///
@@ -86,8 +85,7 @@ pub fn check_block(
     kind: BlockKind,
     block: u32,
     choice: Choice,
-    first: u32,
-    others: u32,
+    (first, others): (u32, u32),
 ) -> Result<(), Refusal> {
     let has_lost = kind.shape == Shape::Line && (first | others) >> 31 != 0;
     if kind.is_anomaly(choice.byte) {

@@ -5,7 +5,7 @@
 //! bytes and such blocks.
 
 use crate::PACKAGE;
-use crate::aatrox::layout::LAYER;
+use crate::aatrox::layout::LAYER_BLOCKS;
 use crate::cuszp::framing::chunk_blocks;
 use crate::cuszp::layout::Place;
 use crate::cuszp::mode::Mode;
@@ -132,8 +132,9 @@ struct Size {
 /// The first bit of the anomalies in a block sum; the bytes of a tile need fewer bits.
 const ANOMALIES_SHIFT: u32 = 20;
 
-/// The first bit of the anomalies in a tile state; the bytes of a stream need fewer bits.
-const STATE_SHIFT: u32 = 33;
+/// The first bit of the anomalies in a tile state; the bytes of a stream that fits in a device need fewer bits. A stream
+/// of cuSZp's has less than 2^32 bytes, and so less than 2^24 anomalies: they fit below the status of the state.
+const STATE_SHIFT: u32 = 38;
 
 impl Size {
     #[inline(always)]
@@ -217,7 +218,7 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         let mut holds = 0u32;
         for quad in 0..t.opaque(QUADS) {
             let (codes, held) = match layout.quad(corner, first + quad) {
-                Some(start) if self.tile.block < layout.blocks() => self.code_four(t, start),
+                Some(four) if self.tile.block < layout.blocks() => self.code_four(t, four),
                 _ => ([0; 4], 0),
             };
             holds |= held << (4 * quad);
@@ -226,18 +227,17 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         (load_codes(t), holds)
     }
 
-    /// The codes of four neighbours, of which the first has a multiple of 4 for its number, and which
-    /// of them there are.
+    /// The codes of a four, and which of them there are.
     #[inline(always)]
-    fn code_four<T: Thread>(&self, t: T, start: u32) -> ([u32; 4], u32) {
+    fn code_four<T: Thread>(&self, t: T, four: u32) -> ([u32; 4], u32) {
         let layout = &self.params.layout;
         let quantizer = self.params.quantizer::<E>();
-        if start + 3 < layout.elements() {
-            let [a, b, c, d] = self.load_four(t, start);
+        if layout.is_whole(four) {
+            let [a, b, c, d] = self.load_four(t, four);
             let code = |value| quantizer.code(value).cast_unsigned();
             return ([code(a), code(b), code(c), code(d)], 0xf);
         }
-        let one = |i: u32| match layout.behind(start + i) {
+        let one = |i: u32| match layout.in_four(four, i) {
             Place::Element(index) => (quantizer.code(self.load(t, index)).cast_unsigned(), 1 << i),
             Place::ZeroValue => (quantizer.code(E::ZERO).cast_unsigned(), 1 << i),
             Place::Nothing => (0, 0),
@@ -247,8 +247,8 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn load_four<T: Thread>(&self, t: T, start: u32) -> [E; 4] {
-        let unit = u64::from(start) * Self::WORDS / 4;
+    fn load_four<T: Thread>(&self, t: T, four: u32) -> [E; 4] {
+        let unit = u64::from(four) * Self::WORDS;
         let [a, b, c, d] = t.load4(self.params.elements, unit);
         if E::WORDS == 1 {
             let value = |word| E::from_words([word, 0]);
@@ -261,8 +261,8 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn load<T: Thread>(&self, t: T, index: u32) -> E {
-        let word = u64::from(index) * Self::WORDS;
+    fn load<T: Thread>(&self, t: T, index: u64) -> E {
+        let word = index * Self::WORDS;
         let low = t.load(self.params.elements, word);
         E::from_words([low, t.load(self.params.elements, word + Self::WORDS - 1)])
     }
@@ -274,11 +274,11 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         let mut before = t
             .shuffle_up(codes[GROUP - 1].cast_unsigned(), 1)
             .cast_signed();
-        let first = self.tile.block * GROUP as u32;
+        let first = u64::from(self.tile.block) * GROUP as u64;
         if first < self.params.layout.elements() {
-            if first.is_multiple_of(LAYER as u32) {
+            if self.tile.block.is_multiple_of(LAYER_BLOCKS as u32) {
                 before = codes[0];
-                let layer = u64::from(first) / LAYER as u64;
+                let layer = u64::from(self.tile.block) / LAYER_BLOCKS as u64;
                 let initials = u64::from(self.params.layout.blocks()) / 4;
                 t.store(
                     self.params.stream,

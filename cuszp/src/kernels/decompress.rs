@@ -228,18 +228,17 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         SHARED.layer_base.load(t, 0)
     }
 
-    /// Whether this thread's block stores its four elements from `start` on, which lie in row `row`.
-    /// Where blocks share the elements, the last row of the last block stores them. Blocks with a body
-    /// take precedence over blocks without one.
+    /// Whether this thread's block stores its four `four`, which lies in row `row`. Where blocks share the elements, the
+    /// last row of the last block stores them. Blocks with a body take precedence over blocks without one.
     #[inline(always)]
-    fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, start: u32, is_empty: bool) -> bool {
+    fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, four: u32, is_empty: bool) -> bool {
         let layout = &self.params.layout;
         if !layout.is_shared() {
             return true;
         }
         let mut owner = (0, 0, 0);
-        for row in layout.sharers(start) {
-            let block = layout.sharing_block(row, start);
+        for row in layout.sharers(four) {
+            let block = layout.sharing_block(row, four);
             let rate = self.rate_of(t, coder, block).unwrap_or_default();
             let has_body = u32::from(rate.body_bytes(groups::<S>()) > 0);
             owner = owner.max((has_body, block, row));
@@ -268,20 +267,20 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         let corner = layout.corner(self.tile.block);
         let first = t.thread_index() % groups::<S>() * QUADS;
         for quad in 0..t.opaque(QUADS) {
-            let Some(start) = layout.quad(corner, first + quad) else {
+            let Some(four) = layout.quad(corner, first + quad) else {
                 continue;
             };
             let row = layout.row(corner, first + quad);
-            if !self.owns(t, coder, row, start, is_empty) {
+            if !self.owns(t, coder, row, four, is_empty) {
                 continue;
             }
             let [a, b, c, d] = t.shared_load4(quad_word(t, quad));
             let values = [value(a), value(b), value(c), value(d)];
-            if start + 3 < layout.elements() {
-                self.store_four(t, start, values);
+            if layout.is_whole(four) {
+                self.store_four(t, four, values);
             } else {
                 let one = |i: u32, value: E| {
-                    if let Place::Element(index) = layout.behind(start + i) {
+                    if let Place::Element(index) = layout.in_four(four, i) {
                         self.store_one(t, index, value);
                     }
                 };
@@ -300,8 +299,8 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn store_four<T: Thread>(&self, t: T, start: u32, values: [E; 4]) {
-        let unit = u64::from(start) * Self::WORDS / 4;
+    fn store_four<T: Thread>(&self, t: T, four: u32, values: [E; 4]) {
+        let unit = u64::from(four) * Self::WORDS;
         let [a, b, c, d] = values;
         let [a, b, c, d] = [a.to_words(), b.to_words(), c.to_words(), d.to_words()];
         if E::WORDS == 1 {
@@ -313,9 +312,9 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn store_one<T: Thread>(&self, t: T, index: u32, value: E) {
+    fn store_one<T: Thread>(&self, t: T, index: u64, value: E) {
         let [low, high] = value.to_words();
-        let word = u64::from(index) * Self::WORDS;
+        let word = index * Self::WORDS;
         t.store(self.params.elements, word, low);
         if E::WORDS == 2 {
             t.store(self.params.elements, word + 1, high);

@@ -18,6 +18,35 @@ pub struct Comparison {
     pub fills: Kept,
 }
 
+/// What is said about an array and its decoded form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// Lengths of the array, slowest first.
+    pub extents: Vec<u64>,
+    /// The bound to judge by.
+    pub bound: Bound,
+    /// The absolute error that is promised; infinite if each value has its own.
+    pub absolute_error: f64,
+    /// The values of missing elements, which come back.
+    pub fills: Vec<f64>,
+}
+
+impl Claim {
+    /// What a stream says about itself.
+    ///
+    /// # Errors
+    ///
+    /// The error of a bound that cannot be used.
+    pub fn of(info: &Info) -> Result<Self, Error> {
+        Ok(Self {
+            extents: info.extents.clone(),
+            bound: bound_of(info)?,
+            absolute_error: info.absolute_error,
+            fills: info.fills.clone(),
+        })
+    }
+}
+
 impl Comparison {
     /// Compares an array with the one that a stream, which says this about itself, was decoded to.
     ///
@@ -40,21 +69,31 @@ impl Comparison {
     /// [`Error::ExtentsMismatch`] if an array has another number of elements than the stream; the error of a bound that
     /// cannot be used, or of a copy of an array.
     pub fn new<V: Value>(original: &[V], decoded: &[V], info: &Info) -> Result<Self, Error> {
+        Self::of_claim(original, decoded, &Claim::of(info)?)
+    }
+
+    /// Compares an array with the one that a stream was decoded to, where the stream says nothing about itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Comparison::new`].
+    pub fn of_claim<V: Value>(original: &[V], decoded: &[V], claim: &Claim) -> Result<Self, Error> {
         for array in [original, decoded] {
-            check_length(array.len() as u64, info)?;
+            check_length(array.len() as u64, &claim.extents)?;
         }
         let (mut array, mut decoded) = (numbers(original)?, numbers(decoded)?);
         let mut fills = Kept { count: 0, kept: 0 };
-        if info.fills.iter().any(|fill| fill.is_finite()) {
+        if claim.fills.iter().any(|fill| fill.is_finite()) {
             let (array, decoded) = (
                 array.to_mut(Copies::InFiles)?,
                 decoded.to_mut(Copies::InFiles)?,
             );
-            fills = missing::remove(&info.fills, array, decoded);
+            fills = missing::remove(&claim.fills, array, decoded);
         }
         let decoded = &decoded[..];
-        let judgement = judge(&array, decoded, bound_of(info)?, info.absolute_error);
-        let mut quality = quality::measure(&array, decoded, &info.extents, judgement.largest_error);
+        let judgement = judge(&array, decoded, claim.bound, claim.absolute_error);
+        let mut quality =
+            quality::measure(&array, decoded, &claim.extents, judgement.largest_error);
         // Finite fill values became NaNs, and are a class of their own.
         for (_, nans) in (quality.classes.iter_mut()).filter(|(class, _)| *class == Class::Nan) {
             nans.count -= fills.count;
@@ -82,12 +121,13 @@ impl Comparison {
     }
 }
 
-fn check_length(elements: u64, info: &Info) -> Result<(), Error> {
-    match elements == info.elements {
+fn check_length(elements: u64, extents: &[u64]) -> Result<(), Error> {
+    let product = extents.iter().product();
+    match elements == product {
         true => Ok(()),
         false => Err(Error::ExtentsMismatch {
-            extents: info.extents.clone(),
-            product: info.elements,
+            extents: extents.to_vec(),
+            product,
             elements,
         }),
     }

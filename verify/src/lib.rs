@@ -10,7 +10,7 @@ mod numbers;
 mod quality;
 mod ssim;
 
-pub use comparison::Comparison;
+pub use comparison::{Claim, Comparison};
 pub use judge::{Judgement, judge};
 pub use quality::{Class, Kept, Quality, measure};
 pub use ssim::ssim;

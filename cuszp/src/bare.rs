@@ -3,11 +3,15 @@
 use crate::aatrox::params::Params as AatroxParams;
 use crate::cuszp::params::Params as CuszpParams;
 #[cfg(feature = "host")]
+use crate::stream::{self, BareStream};
+#[cfg(feature = "host")]
 use crate::{aatrox, cuszp, error::Error, outline::Outline, part::Part};
+#[cfg(feature = "host")]
+use core::ops::Range;
 #[cfg(feature = "host")]
 use ferrosz_codec::Element;
 #[cfg(feature = "host")]
-use ferrosz_host::Device;
+use ferrosz_host::{Device, internals::Backend};
 
 /// The format and the parameters of a stream without a header. Both sides must know them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,6 +72,44 @@ impl<T: Element> Bare<T> {
             Self::Cuszp(params) => cuszp::decompress_part(params, stream, part)?,
             Self::Aatrox(params) => aatrox::decompress_part(params, stream, part)?,
         })
+    }
+
+    /// Decompresses some units of a stream on a device: blocks of cuSZp's, layers of AATROX's. Gives the values of all
+    /// positions of one unit after the other, 32 for a line, 64 for a plane or a cube, 32,768 for a layer; positions that
+    /// hold no element have some value. Only the bodies of these units are read, and their rate bytes and those before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::decompress_on`]; [`Error::NoUnits`].
+    pub fn read_units_on(
+        &self,
+        device: Device,
+        bytes: &[u8],
+        units: Range<u32>,
+    ) -> Result<Vec<T>, Error> {
+        let what = BareStream::of(*self)?;
+        let blocks = what.blocks_of_units(&units)?;
+        let gpu = match stream::backend_for::<T>(device, what.unit_elements(&units))? {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu),
+        };
+        // Both check the rate bytes first.
+        match (self, gpu) {
+            (Self::Cuszp(params), None) => {
+                Ok(cuszp::reference::Decoder::new(params, bytes)?.positions(blocks)?)
+            }
+            (Self::Aatrox(params), None) => {
+                Ok(aatrox::reference::Decoder::new(params, bytes)?.positions(units)?)
+            }
+            (Self::Cuszp(params), Some(gpu)) => {
+                cuszp::reference::Decoder::new(params, bytes)?;
+                what.read(&gpu, bytes, &units)
+            }
+            (Self::Aatrox(params), Some(gpu)) => {
+                aatrox::reference::Decoder::new(params, bytes)?;
+                what.read(&gpu, bytes, &units)
+            }
+        }
     }
 
     /// Replaces a part of the array in its stream, where the new blocks or layers have the lengths of the old ones. Returns

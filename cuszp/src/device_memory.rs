@@ -31,6 +31,7 @@ use ferrosz_host::Error as HostError;
 use ferrosz_host::cuda::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_host::cuda::{Gpu, Workspace};
 use ferrosz_host::internals::words;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl<T: Element> Bare<T> {
@@ -125,6 +126,47 @@ impl<T: Element> Bare<T> {
         let cells = workspace.cells_for(stream, what.states())?;
         Ok(gpu.run(stream, |executor| {
             what.enqueue_decompress(executor, input, output, cells)
+        })?)
+    }
+
+    /// Asks for the decompression of some units of a stream, as [`Bare::read_units_on`] gives them: blocks of cuSZp's,
+    /// layers of AATROX's. `output` must have room for the values of all their positions. Rate bytes are read up to the
+    /// last of these units, bodies only of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::decompress`]; [`Error::NoUnits`].
+    pub fn read_units(
+        self,
+        gpu: &Gpu,
+        stream: &Arc<CudaStream>,
+        input: &impl DevicePtr<u8>,
+        units: Range<u32>,
+        output: &mut impl DevicePtrMut<T>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        let what = BareStream::of(self)?;
+        let blocks = what.blocks_of_units(&units)?;
+        let (needed, found) = (what.unit_elements(&units), output.len() as u64);
+        if found < needed {
+            let unit = "elements";
+            return Err(HostError::OutputTooSmall {
+                needed,
+                found,
+                unit,
+            }
+            .into());
+        }
+        let room = input.len() as u64;
+        let (input, _input_use) = input.device_ptr(stream);
+        let (output, _output_use) = output.device_ptr_mut(stream);
+        // SAFETY: the guard keeps the buffer valid and in order with other streams.
+        let input = unsafe { words("input", input, room)? };
+        // SAFETY: as above.
+        let output = unsafe { words("output", output, size_of::<T>() as u64 * found)? };
+        let cells = workspace.cells_for(stream, what.states())?;
+        Ok(gpu.run(stream, |executor| {
+            what.enqueue_read(executor, input, output, cells, &blocks)
         })?)
     }
 }

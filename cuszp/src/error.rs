@@ -4,6 +4,7 @@ use crate::aatrox::error::AatroxError;
 use crate::bound::ErrorFault;
 use crate::cuszp::error::CuszpError;
 use crate::part::PartError;
+use core::ops::Range;
 use thiserror::Error;
 
 /// An error that prevents the reading or writing of a stream.
@@ -19,6 +20,14 @@ pub enum Error {
     /// The strict encoder of cuSZp's streams was called on device memory. No kernel makes its checks.
     #[error("the strict encoder works on host slices, not on device memory")]
     StrictOnDevice,
+    /// Blocks, or layers of AATROX, that the stream does not have.
+    #[error("{}..{} are not blocks or layers of a stream that has {all}", units.start, units.end)]
+    NoUnits {
+        /// The range.
+        units: Range<u32>,
+        /// Blocks of the stream, of AATROX's layers.
+        all: u32,
+    },
     /// Ranges that are no part of an array.
     #[error(transparent)]
     Part(#[from] PartError),

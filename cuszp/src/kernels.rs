@@ -1,9 +1,10 @@
-//! Streams without a header: cuSZp's own and AATROX's, by the same two kernels. A thread holds a
+//! Streams without a header: cuSZp's own and AATROX's, by the same kernels. A thread holds a
 //! group. A thread block takes 256 groups, which are consecutive blocks of the stream. The position
 //! of its first body depends on all blocks before it; a look-back over the whole stream finds it.
 
 pub mod compress;
 pub mod decompress;
+pub mod read;
 
 use crate::aatrox::layout::LAYER_BLOCKS;
 use crate::cuszp::framing::Framing;
@@ -71,7 +72,7 @@ impl Coder {
     }
 }
 
-/// The parameters of a stream for both kernels.
+/// The parameters of a stream for all kernels.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct BareParams {

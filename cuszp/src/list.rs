@@ -2,11 +2,13 @@
 
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
+use crate::kernels::read::BareRead;
 use ferrosz_gpu_kernels::kernels;
 
 kernels! {
     ferrosz_bare_compress<shape, element>: |S, E| BareCompress<E, S>;
     ferrosz_bare_decompress<shape, element>: |S, E| BareDecompress<E, S>;
+    ferrosz_bare_read<shape, element>: |S, E| BareRead<E, S>;
 }
 
 #[cfg(all(test, feature = "cuda"))]

@@ -3,9 +3,8 @@
 use crate::PACKAGE;
 #[cfg(feature = "cuda")]
 use crate::aatrox::error::AatroxError;
-use crate::aatrox::layout::Layout as AatroxLayout;
+use crate::aatrox::layout::{LAYER_BLOCKS, Layout as AatroxLayout};
 use crate::aatrox::params::Params as AatroxParams;
-#[cfg(feature = "cuda")]
 use crate::bare::Bare;
 #[cfg(feature = "cuda")]
 use crate::cuszp::error::CuszpError;
@@ -15,7 +14,10 @@ use crate::cuszp::quantizer::Quantizer;
 use crate::error::Error;
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
-use crate::kernels::{BareParams, Coder, cell_count, tile_count};
+use crate::kernels::read::{BareRead, ReadParams};
+use crate::kernels::{BareParams, Coder, cell_count, tile_blocks, tile_count};
+use core::ops::Range;
+use ferrosz_codec::shape::GROUP;
 use ferrosz_codec::{Element, Shape, with_shape};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_host::internals::{
@@ -50,7 +52,6 @@ const fn longest_body(shape: Shape) -> u64 {
 
 impl<T: Element> BareStream<T> {
     /// A stream of either format.
-    #[cfg(feature = "cuda")]
     pub(crate) fn of(bare: Bare<T>) -> Result<Self, Error> {
         match bare {
             Bare::Cuszp(params) => Self::cuszp(&params),
@@ -170,6 +171,56 @@ impl<T: Element> BareStream<T> {
         with_shape!(self.layout.shape(), S => executor.launch::<BareDecompress<T, S>>(blocks, &params))
     }
 
+    /// Blocks of a unit of random access: one of cuSZp's, a layer of AATROX's.
+    fn unit_blocks(&self) -> u32 {
+        match self.coder {
+            Coder::Cuszp(_) => 1,
+            Coder::Aatrox => LAYER_BLOCKS as u32,
+        }
+    }
+
+    /// Elements of so many units.
+    pub(crate) fn unit_elements(&self, units: &Range<u32>) -> u64 {
+        let blocks = u64::from(self.unit_blocks()) * units.len() as u64;
+        blocks * (GROUP * self.layout.shape().groups()) as u64
+    }
+
+    /// The blocks of units, which must be units of the stream.
+    pub(crate) fn blocks_of_units(&self, units: &Range<u32>) -> Result<Range<u32>, Error> {
+        let all = self.layout.blocks() / self.unit_blocks();
+        if units.start > units.end || units.end > all {
+            return Err(Error::NoUnits {
+                units: units.clone(),
+                all,
+            });
+        }
+        let blocks = |unit: u32| unit * self.unit_blocks();
+        Ok(blocks(units.start)..blocks(units.end))
+    }
+
+    /// Asks for the decompression of some blocks of `stream` to the values of their positions. Nothing is allocated, and
+    /// nothing waits. A fault will be in the fault cell.
+    pub(crate) fn enqueue_read<E: Executor>(
+        &self,
+        executor: &E,
+        stream: View<u32>,
+        output: View<u32>,
+        cells: View<u64>,
+        blocks: &Range<u32>,
+    ) -> Result<(), HostError> {
+        let Some((_, bare)) = self.prepare(executor, output, stream, cells)? else {
+            return Ok(());
+        };
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let (first, end) = (blocks.start, blocks.end);
+        let params = ReadParams { bare, first, end };
+        with_shape!(self.layout.shape(), S => {
+            executor.launch::<BareRead<T, S>>(end.div_ceil(tile_blocks::<S>()), &params)
+        })
+    }
+
     /// Compresses an array, which has been checked, on a machine.
     pub(crate) fn compress(&self, gpu: &Gpu, values: &[T]) -> Result<Vec<u8>, Error> {
         gpu.run(Compress { what: self, values })
@@ -177,7 +228,26 @@ impl<T: Element> BareStream<T> {
 
     /// Decompresses a stream, which has been checked, on a machine.
     pub(crate) fn decompress(&self, gpu: &Gpu, stream: &[u8]) -> Result<Vec<T>, Error> {
-        gpu.run(Decompress { what: self, stream })
+        gpu.run(Decompress {
+            what: self,
+            stream,
+            blocks: None,
+        })
+    }
+
+    /// Decompresses some blocks of a stream, which has been checked, on a machine.
+    pub(crate) fn read(
+        &self,
+        gpu: &Gpu,
+        stream: &[u8],
+        units: &Range<u32>,
+    ) -> Result<Vec<T>, Error> {
+        let blocks = Some((self.blocks_of_units(units)?, self.unit_elements(units)));
+        gpu.run(Decompress {
+            what: self,
+            stream,
+            blocks,
+        })
     }
 }
 
@@ -210,14 +280,23 @@ impl<T: Element> Call for Compress<'_, T> {
 struct Decompress<'a, T> {
     what: &'a BareStream<T>,
     stream: &'a [u8],
+    /// Some blocks, and the number of their positions; none for the whole array.
+    blocks: Option<(Range<u32>, u64)>,
 }
 
 impl<T: Element> Call for Decompress<'_, T> {
     type Output = Result<Vec<T>, Error>;
 
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
-        let Self { what, stream } = self;
-        let elements = what.elements();
+        let Self {
+            what,
+            stream,
+            blocks,
+        } = self;
+        let elements = match &blocks {
+            None => what.elements(),
+            Some((_, positions)) => *positions,
+        };
         // The bytes behind the stream in its last words must be 0: missing bytes count as zeros.
         let mut padded = stream.to_vec();
         let stream = executor.allocate(stream.len() as u64)?;
@@ -227,7 +306,10 @@ impl<T: Element> Call for Decompress<'_, T> {
         let cells = executor.view(&workspace);
         padded.resize((4 * stream.len()) as usize, 0);
         executor.upload(&padded, stream)?;
-        what.enqueue_decompress(executor, stream, output, cells)?;
+        match &blocks {
+            None => what.enqueue_decompress(executor, stream, output, cells)?,
+            Some((blocks, _)) => what.enqueue_read(executor, stream, output, cells, blocks)?,
+        }
         let mut fault = [0; 8];
         executor.download(cells, 8 * cells::FAULT, &mut fault)?;
         fault_in(u64::from_le_bytes(fault)).map_err(HostError::from)?;

@@ -5,7 +5,7 @@ use crate::common::cases::takes_part;
 use crate::common::vectors;
 use crate::common::vectors::bits;
 use ferrosz_cuszp::cuszp::{self, Mode, Params, reference};
-use ferrosz_cuszp::{Device, Shape};
+use ferrosz_cuszp::{Bare, Device, Error, Shape, aatrox};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -27,6 +27,82 @@ fn all_vectors_of_aatrox_agree() {
         }
         assert_eq!(aatrox_fault(&case, Device::Emulator), None, "{case:?}");
     }
+}
+
+/// Blocks and layers that are read alone, on the CPU and by the kernel.
+#[test]
+fn units_are_read_alike_on_all_machines() {
+    let mut rng = SmallRng::seed_from_u64(14);
+    let (mut decoded, mut spoilt) = (0, 0);
+    for round in 0..150 {
+        let most = if round % 5 == 0 {
+            [1, 1, 150_000]
+        } else {
+            [9, 40, 70]
+        };
+        let dims: [u64; 3] = most.map(|most| rng.random_range(1..=most));
+        let elements = dims.iter().product::<u64>();
+        let values: Vec<f64> = (0..elements)
+            .map(|at| {
+                if at / 90 % 3 == 0 {
+                    0.0
+                } else {
+                    f64::from(rng.random::<i8>())
+                }
+            })
+            .collect();
+        let (bare, units): (Bare<f64>, _) = match round % 5 {
+            0 => {
+                let params = aatrox::Params {
+                    elements,
+                    error: 0.5,
+                };
+                (params.into(), elements.div_ceil(32_768) as u32)
+            }
+            number => {
+                let shape = Shape::ALL[number % 3];
+                let params = Params::new(shape, Mode::ALL[round / 5 % 3], dims, 0.5);
+                (params.into(), params.layout().expect("a layout").blocks())
+            }
+        };
+        let mut stream = bare.compress_on(Device::Cpu, &values).expect("compresses");
+        let whole = bare
+            .read_units_on(Device::Cpu, &stream, 0..units)
+            .expect("reads");
+        let ends = [rng.random_range(0..=units), rng.random_range(0..=units)];
+        let range = ends[0].min(ends[1])..ends[0].max(ends[1]);
+        let each = whole.len() / units as usize;
+        let expected = &whole[range.start as usize * each..range.end as usize * each];
+        for device in [Device::Cpu, Device::Emulator] {
+            let found = bare
+                .read_units_on(device, &stream, range.clone())
+                .expect("reads");
+            assert_eq!(
+                bits(&found),
+                bits(expected),
+                "{device:?} {bare:?} {range:?}"
+            );
+        }
+        decoded += expected.len();
+        // The last body is not read, if it is behind the range.
+        let blocks = bare.outline(&stream).expect("an outline").rate_bytes as usize;
+        let with_body = stream[..blocks].iter().rposition(|rate| *rate != 0);
+        let unit = with_body.map(|block| block / (blocks / units as usize));
+        if unit.is_none_or(|unit| unit < range.end as usize) {
+            continue;
+        }
+        spoilt += 1;
+        let last = stream.len() - 1;
+        stream[last] ^= 0xff;
+        let found = bare
+            .read_units_on(Device::Emulator, &stream, range.clone())
+            .expect("reads");
+        assert_eq!(bits(&found), bits(expected), "{bare:?} {range:?}");
+        let outside = bare.read_units_on(Device::Emulator, &stream, 0..units + 1);
+        assert!(matches!(outside, Err(Error::NoUnits { .. })));
+    }
+    println!("{decoded} values read, {spoilt} streams spoilt behind them");
+    assert!(decoded > 100_000 && spoilt > 30);
 }
 
 /// Rows of all lengths, in blocks that share elements: streams whose blocks contradict each other.

@@ -73,6 +73,50 @@ fn large_streams_without_header() -> Result<(), Error> {
     check(params.into(), expected, decoded)
 }
 
+/// Some blocks and layers, from device memory to device memory.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn units_of_streams_without_header() -> Result<(), Error> {
+    let gpu = Gpu::new(0)?;
+    let stream = graph::new_stream(&gpu);
+    let field = make_long::<f32>(Kind::Smooth, 60 * 100 * 132, 3);
+    let elements = field.len() as u64;
+    let mut kinds: Vec<Bare<f32>> = Vec::new();
+    for shape in Shape::ALL {
+        for mode in Mode::ALL {
+            kinds.push(Params::new(shape, mode, [60, 100, 132], 0.01).into());
+        }
+    }
+    let error = 0.01;
+    kinds.push(aatrox::Params { elements, error }.into());
+    for bare in kinds {
+        let made = bare.compress_on(Device::Cpu, &field)?;
+        let bytes = stream.clone_htod(&made).expect("copied");
+        let mut workspace = bare.workspace(&stream)?;
+        for units in [0..1, 3..4, 5..5, 2..20] {
+            let expected = bare.read_units_on(Device::Cpu, &made, units.clone())?;
+            let mut output = stream
+                .clone_htod(&vec![f32::NAN; expected.len().max(1)])
+                .expect("copied");
+            bare.read_units(
+                &gpu,
+                &stream,
+                &bytes,
+                units.clone(),
+                &mut output,
+                &mut workspace,
+            )?;
+            workspace.check(&stream)?;
+            let found = stream.clone_dtoh(&output).expect("copied");
+            assert!(
+                same_bits(&found[..expected.len()], &expected),
+                "{bare:?} {units:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn streams_without_header_can_be_captured_and_replayed() -> Result<(), Error> {

@@ -81,6 +81,17 @@ impl<T: Element> Decoder<'_, T> {
     }
 }
 
+impl<T: Element> Decoder<'_, T> {
+    /// The values of all positions of some layers, one layer after the other.
+    pub(crate) fn positions(&self, layers: Range<u32>) -> Result<Vec<T>, AatroxError> {
+        let mut values = zeros(layers.len() as u64 * LAYER as u64)?;
+        for (layer, out) in layers.zip(values.chunks_mut(LAYER)) {
+            self.layer(layer as usize, out);
+        }
+        Ok(values)
+    }
+}
+
 /// The layers that hold elements of a part, in rising order.
 fn layers_of(elements: u64, part: &Part) -> Result<Vec<u64>, AatroxError> {
     let (needed, found) = (elements, part.array_len());

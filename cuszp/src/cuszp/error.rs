@@ -9,6 +9,14 @@ pub enum CuszpError {
     /// cuSZp 1 had one rank and one mode.
     #[error("cuSZp 1 has only the plain mode in one dimension")]
     V1IsPlain,
+    /// An array of no, or more than three, dimensions.
+    #[error(
+        "an array of {found} dimensions: cuSZp has one to three; multiply the leading ones of more"
+    )]
+    Dimensions {
+        /// Dimensions.
+        found: usize,
+    },
     /// More elements than cuSZp's indices can count.
     #[error("{dims:?} are too many elements: cuSZp counts them in {index_bits} bits")]
     TooManyElements {

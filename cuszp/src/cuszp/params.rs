@@ -42,6 +42,36 @@ impl<T> Params<T> {
         }
     }
 
+    /// For an array of one to three lengths, slowest first. Blocks have as many dimensions; those of version 1 have one.
+    ///
+    /// # Errors
+    ///
+    /// [`CuszpError::Dimensions`].
+    pub fn of_array(
+        extents: &[u64],
+        framing: Framing,
+        mode: Mode,
+        error: T,
+    ) -> Result<Self, CuszpError> {
+        let (shape, dims) = match *extents {
+            [x] => (Shape::Line, [1, 1, x]),
+            [y, x] => (Shape::Plane, [1, y, x]),
+            [z, y, x] => (Shape::Cube, [z, y, x]),
+            _ => {
+                let found = extents.len();
+                return Err(CuszpError::Dimensions { found });
+            }
+        };
+        let shape = match framing {
+            Framing::V1 => Shape::Line,
+            Framing::V3 => shape,
+        };
+        Ok(Self {
+            framing,
+            ..Self::new(shape, mode, dims, error)
+        })
+    }
+
     /// The positions of the elements.
     ///
     /// # Errors

@@ -134,6 +134,23 @@ impl<T: Element> Decoder<'_, T> {
     }
 }
 
+impl<T: Element> Decoder<'_, T> {
+    /// The values of all positions of some blocks, one block after the other; 0 for a block without a body.
+    pub(crate) fn positions(&self, blocks: Range<u32>) -> Result<Vec<T>, CuszpError> {
+        let count = self.blocks.positions() as usize;
+        let mut values = zeros(blocks.len() as u64 * count as u64)?;
+        let mut walk = Walk::default();
+        for (block, out) in blocks.zip(values.chunks_mut(count)) {
+            let codes = self.codes(block, &mut walk);
+            let codes = codes.iter().flat_map(|codes| codes.as_flattened());
+            for (value, code) in out.iter_mut().zip(codes) {
+                *value = self.quantizer.value(*code);
+            }
+        }
+        Ok(values)
+    }
+}
+
 /// The blocks that hold elements of a part, in rising order.
 fn blocks_of(layout: &Layout, part: &Part) -> Result<Vec<u32>, CuszpError> {
     let (needed, found) = (layout.elements(), part.array_len());

@@ -35,8 +35,8 @@ pub struct BareDecompress<E, S>(PhantomData<(E, S)>);
 /// Words of the longest image, at any byte of its first word, with two of slack.
 const IMAGE_WORDS: u32 = CHUNK_THREADS * 34;
 
-/// Words of shared memory behind the image.
-const SCRATCH_WORDS: u32 = 64;
+/// Words of shared memory: the image, and what is behind it.
+pub(super) const SHARED_WORDS: u32 = IMAGE_WORDS + 64;
 
 impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
     type Params = BareParams;
@@ -45,47 +45,14 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
             .as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = CHUNK_THREADS;
-    const SHARED_WORDS: u32 = IMAGE_WORDS + SCRATCH_WORDS;
+    const SHARED_WORDS: u32 = SHARED_WORDS;
     const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &BareParams) {
-        let coder = Coder::from_id(params.coder);
-        let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
-        let decoder = TileDecoder::<E, S> {
-            params,
-            tile,
-            kind: PhantomData,
-        };
-        let rate = decoder.read_rate(t, coder);
-        let bytes = rate.body_bytes(groups::<S>());
-        let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
-        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, SHARED.sums);
-        let start = params.payload_start + decoder.find_start(t, positions.total);
-        decoder.load_image(t, start, positions.total);
-        let at = (start % 4) as u32 + positions.before - (bytes - own_bytes);
-        let number = t.lane() % groups::<S>();
-        let mut codes = read_body(
-            t,
-            SHARED.image,
-            S::SHAPE,
-            number,
-            rate,
-            at,
-            decoder.body_codec(coder),
-        );
-        match coder {
-            Coder::Cuszp(mode) => group::backward(t, mode.predictor(), S::SHAPE, &mut codes),
-            Coder::Aatrox => {
-                group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
-                let sum = codes[GROUP - 1].cast_unsigned();
-                let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
-                let base = decoder.layer_base(t, sums.total);
-                difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
-            }
-        }
-        let is_empty = bytes == 0 && !coder.is_aatrox();
-        decoder.store(t, coder, &codes, is_empty);
+        let (decoder, bodies) = TileDecoder::<E, S>::find(t, params);
+        let codes = decoder.codes(t, &bodies);
+        decoder.store(t, &codes, decoder.is_empty(&bodies));
     }
 }
 
@@ -113,14 +80,91 @@ const SHARED: Scratch = {
 };
 
 /// Decodes a tile: its rate bytes and bodies in, its elements out.
-struct TileDecoder<'a, E, S> {
+pub(super) struct TileDecoder<'a, E, S> {
     params: &'a BareParams,
-    tile: Tile,
+    pub(super) tile: Tile,
+    coder: Coder,
     kind: PhantomData<(E, S)>,
 }
 
-impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
+/// The places of a tile's bodies.
+pub(super) struct Bodies {
+    /// The form of this thread's block.
+    rate: RateByte,
+    /// The first byte of the tile's bodies in the stream, and the number of their bytes.
+    start: u64,
+    total: u32,
+    /// The first byte of this thread's body among them.
+    at: u32,
+}
+
+impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
     const WORDS: u64 = E::WORDS as u64;
+
+    /// The next tile, and where its bodies are. For the whole block.
+    #[inline(always)]
+    pub(super) fn find<T: Thread>(t: T, params: &'a BareParams) -> (Self, Bodies) {
+        let decoder = Self {
+            params,
+            tile: Tile::take::<T, S>(t, params, SHARED.ticket),
+            coder: Coder::from_id(params.coder),
+            kind: PhantomData,
+        };
+        let rate = decoder.read_rate(t);
+        let bytes = rate.body_bytes(groups::<S>());
+        let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
+        let positions = block_sum::<T, CHUNK_WARPS>(t, own_bytes, SHARED.sums);
+        let start = params.payload_start + decoder.find_start(t, positions.total);
+        let bodies = Bodies {
+            rate,
+            start,
+            total: positions.total,
+            at: positions.before - (bytes - own_bytes),
+        };
+        (decoder, bodies)
+    }
+
+    /// This thread's codes. For the whole block.
+    #[inline(always)]
+    pub(super) fn codes<T: Thread>(&self, t: T, bodies: &Bodies) -> Group {
+        self.load_image(t, bodies.start, bodies.total);
+        let mut codes = read_body(
+            t,
+            SHARED.image,
+            S::SHAPE,
+            t.lane() % groups::<S>(),
+            bodies.rate,
+            (bodies.start % 4) as u32 + bodies.at,
+            self.body_codec(),
+        );
+        match self.coder {
+            Coder::Cuszp(mode) => group::backward(t, mode.predictor(), S::SHAPE, &mut codes),
+            Coder::Aatrox => {
+                group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
+                let sum = codes[GROUP - 1].cast_unsigned();
+                let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
+                let base = self.layer_base(t, sums.total);
+                difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
+            }
+        }
+        codes
+    }
+
+    /// Whether this thread's block has no body, and so the elements 0; in AATROX they have the code before them.
+    #[inline(always)]
+    pub(super) fn is_empty(&self, bodies: &Bodies) -> bool {
+        bodies.rate.body_bytes(groups::<S>()) == 0 && !self.coder.is_aatrox()
+    }
+
+    /// The value of a code of this thread's block.
+    #[inline(always)]
+    pub(super) fn value(&self, code: u32, is_empty: bool) -> E {
+        if is_empty {
+            E::ZERO
+        } else {
+            self.params.quantizer::<E>().value(code.cast_signed())
+        }
+    }
 
     /// A word of the stream; 0 behind its end.
     #[inline(always)]
@@ -134,11 +178,11 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
 
     /// The form in which this thread's block is stored; as if it were empty if its rate byte is corrupt.
     #[inline(always)]
-    fn read_rate<T: Thread>(&self, t: T, coder: Coder) -> RateByte {
+    fn read_rate<T: Thread>(&self, t: T) -> RateByte {
         if self.tile.block >= self.params.layout.blocks() {
             return RateByte::default();
         }
-        let rate = self.rate_of(t, coder, self.tile.block);
+        let rate = self.rate_of(t, self.tile.block);
         if rate.is_none() {
             let fault = Fault::Chunk(u64::from(self.tile.block), ChunkFault::Rate as u32);
             t.atomic_max(self.params.cells, cells::FAULT, fault.to_cell());
@@ -148,10 +192,10 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
 
     /// The form in which a block of the stream is stored; none if its rate byte is corrupt.
     #[inline(always)]
-    fn rate_of<T: Thread>(&self, t: T, coder: Coder, block: u32) -> Option<RateByte> {
+    fn rate_of<T: Thread>(&self, t: T, block: u32) -> Option<RateByte> {
         let byte = (self.word(t, u64::from(block / 4)) >> (8 * (block % 4))) as u8;
-        let kind = coder.kind::<S>();
-        match coder {
+        let kind = self.coder.kind::<S>();
+        match self.coder {
             Coder::Cuszp(_) => kind.check(byte).ok().map(|()| kind.rate(byte)),
             Coder::Aatrox => rate_from_byte(byte),
         }
@@ -183,9 +227,9 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
 
     /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
-    fn body_codec(&self, coder: Coder) -> BlockCodec {
+    fn body_codec(&self) -> BlockCodec {
         let is_v1 = self.params.layout.framing() == Framing::V1;
-        if is_v1 || coder.kind::<S>().mode == Mode::Outlier {
+        if is_v1 || self.coder.kind::<S>().mode == Mode::Outlier {
             BlockCodec::Outlier
         } else {
             BlockCodec::Plain
@@ -231,7 +275,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
     /// Whether this thread's block stores its four `four`, which lies in row `row`. Where blocks share the elements, the
     /// last row of the last block stores them. Blocks with a body take precedence over blocks without one.
     #[inline(always)]
-    fn owns<T: Thread>(&self, t: T, coder: Coder, row: u32, four: u32, is_empty: bool) -> bool {
+    fn owns<T: Thread>(&self, t: T, row: u32, four: u32, is_empty: bool) -> bool {
         let layout = &self.params.layout;
         if !layout.is_shared() {
             return true;
@@ -239,7 +283,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
         let mut owner = (0, 0, 0);
         for row in layout.sharers(four) {
             let block = layout.sharing_block(row, four);
-            let rate = self.rate_of(t, coder, block).unwrap_or_default();
+            let rate = self.rate_of(t, block).unwrap_or_default();
             let has_body = u32::from(rate.body_bytes(groups::<S>()) > 0);
             owner = owner.max((has_body, block, row));
         }
@@ -248,16 +292,9 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
 
     /// Stores this thread's elements: zeros, not the value of code 0, for an empty block of cuSZp's.
     #[inline(always)]
-    fn store<T: Thread>(&self, t: T, coder: Coder, codes: &Group, is_empty: bool) {
+    fn store<T: Thread>(&self, t: T, codes: &Group, is_empty: bool) {
         let layout = &self.params.layout;
-        let quantizer = self.params.quantizer::<E>();
-        let value = |code: u32| {
-            if is_empty {
-                E::ZERO
-            } else {
-                quantizer.value(code.cast_signed())
-            }
-        };
+        let value = |code: u32| self.value(code, is_empty);
         // All threads are done with the image, and each reads only its own codes.
         t.barrier();
         store_codes(t, codes);
@@ -271,7 +308,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
                 continue;
             };
             let row = layout.row(corner, first + quad);
-            if !self.owns(t, coder, row, four, is_empty) {
+            if !self.owns(t, row, four, is_empty) {
                 continue;
             }
             let [a, b, c, d] = t.shared_load4(quad_word(t, quad));
@@ -299,7 +336,7 @@ impl<E: Element, S: StaticShape> TileDecoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn store_four<T: Thread>(&self, t: T, four: u32, values: [E; 4]) {
+    pub(super) fn store_four<T: Thread>(&self, t: T, four: u32, values: [E; 4]) {
         let unit = u64::from(four) * Self::WORDS;
         let [a, b, c, d] = values;
         let [a, b, c, d] = [a.to_words(), b.to_words(), c.to_words(), d.to_words()];

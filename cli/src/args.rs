@@ -1,6 +1,7 @@
 //! The command line.
 
-use crate::bounds::{BoundFlags, Bounds, bound_value};
+use crate::bare::args::{AatroxFlags, Bare, CuszpReading, CuszpWriting};
+use crate::bounds::{BoundFlags, Bounds};
 use crate::files::{Files, Replace};
 use crate::fills::{FillFlag, fill_flag};
 use crate::units::{Rate, rate, size};
@@ -16,7 +17,6 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
 use ferrosz::{Axes, Dtype, Shape, ValueType};
-use ferrosz_cuszp::cuszp::Mode;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -104,10 +104,10 @@ pub enum Command {
     Receive(Receive),
     /// Measure ratio, speed and error of every preset on arrays
     Bench(Bench),
-    /// Write and read cuSZp's own streams
-    Cuszp(Cuszp),
-    /// Write and read bare AATROX streams
-    Aatrox(Aatrox),
+    /// Write, read and check cuSZp's own streams
+    Cuszp(Bare<CuszpWriting, CuszpReading>),
+    /// Write, read and check bare AATROX streams
+    Aatrox(Bare<AatroxFlags, AatroxFlags>),
     /// Print the script with which a shell completes this command's words
     Completions(Completions),
     /// Print the manual page of this command, or of one of its commands
@@ -499,158 +499,6 @@ pub struct Man {
     pub command: Option<String>,
 }
 
-/// `ferrosz cuszp`.
-#[derive(Debug, Args)]
-pub struct Cuszp {
-    /// Compress or decompress.
-    #[command(subcommand)]
-    pub action: CuszpAction,
-}
-
-/// The two directions.
-#[derive(Debug, Subcommand)]
-pub enum CuszpAction {
-    /// Compress an array to a cuSZp stream
-    Compress(CuszpCompress),
-    /// Decompress a cuSZp stream
-    Decompress(CuszpDecompress),
-}
-
-/// `ferrosz cuszp compress`.
-#[derive(Debug, Args)]
-pub struct CuszpCompress {
-    /// Array to compress: .npy, raw values, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Stream to write, or '-'
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
-    /// Whether the output may replace a file.
-    #[command(flatten)]
-    pub replace: Replace,
-    /// Element type and dimensions of raw values.
-    #[command(flatten)]
-    pub shape: ShapeFlags,
-    /// The parameters that a cuSZp stream does not hold.
-    #[command(flatten)]
-    pub stream: CuszpFlags,
-    /// Refuse an array that cuSZp would not decompress, or would decompress to values off by more than the bound
-    #[arg(long)]
-    pub strict: bool,
-}
-
-/// `ferrosz cuszp decompress`.
-#[derive(Debug, Args)]
-pub struct CuszpDecompress {
-    /// Stream to decompress, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
-    /// Whether the output may replace a file.
-    #[command(flatten)]
-    pub replace: Replace,
-    /// Element type and dimensions of the array.
-    #[command(flatten)]
-    pub shape: StreamShape,
-    /// The parameters that a cuSZp stream does not hold.
-    #[command(flatten)]
-    pub stream: CuszpFlags,
-    /// Read up to 3 missing last bytes as zero: the size that cuSZp returns leaves them out
-    #[arg(long)]
-    pub allow_missing: bool,
-}
-
-/// The parameters that a cuSZp stream does not hold, without the shape.
-#[derive(Debug, Args)]
-pub struct CuszpFlags {
-    /// How differences are stored: fixed, plain or outlier
-    #[arg(long, value_name = "NAME", value_parser = cuszp_mode(), required_unless_present = "v1")]
-    pub mode: Option<Mode>,
-    /// Dimensions that the coder sees, 1 to 3; by default as many as --dims has. 2 with three dimensions:
-    /// independent slices
-    #[arg(long, value_name = "N", value_parser = rank)]
-    pub rank: Option<Shape>,
-    /// Absolute error bound, rounded to the element type
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
-    pub abs: f64,
-    /// Round the bound of f64 data to an f32, as cuSZp's own command does
-    #[arg(long)]
-    pub float_bound: bool,
-    /// The framing of cuSZp 1: plain, 1D
-    #[arg(long)]
-    pub v1: bool,
-}
-
-/// `ferrosz aatrox`.
-#[derive(Debug, Args)]
-pub struct Aatrox {
-    /// Compress or decompress.
-    #[command(subcommand)]
-    pub action: AatroxAction,
-}
-
-/// The two directions.
-#[derive(Debug, Subcommand)]
-pub enum AatroxAction {
-    /// Compress an array to a bare AATROX stream
-    Compress(AatroxCompress),
-    /// Decompress a bare AATROX stream
-    Decompress(AatroxDecompress),
-}
-
-/// `ferrosz aatrox compress`.
-#[derive(Debug, Args)]
-pub struct AatroxCompress {
-    /// Array to compress: .npy, raw values, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Stream to write, or '-'
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
-    /// Whether the output may replace a file.
-    #[command(flatten)]
-    pub replace: Replace,
-    /// Element type and dimensions of raw values.
-    #[command(flatten)]
-    pub shape: ShapeFlags,
-    /// Absolute error bound, rounded to the element type
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
-    pub abs: f64,
-}
-
-/// `ferrosz aatrox decompress`.
-#[derive(Debug, Args)]
-pub struct AatroxDecompress {
-    /// Stream to decompress, or '-'
-    #[arg(value_name = "IN", value_parser = location())]
-    pub input: Location,
-    /// Array to write: .npy by its suffix, else raw values; or '-' for raw values
-    #[arg(value_name = "OUT", value_parser = location())]
-    pub output: Location,
-    /// Whether the output may replace a file.
-    #[command(flatten)]
-    pub replace: Replace,
-    /// Element type and dimensions of the array.
-    #[command(flatten)]
-    pub shape: StreamShape,
-    /// Absolute error bound, rounded to the element type
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = positive_bound)]
-    pub abs: f64,
-}
-
-/// Element type and dimensions of an array whose stream does not hold them.
-#[derive(Debug, Args)]
-pub struct StreamShape {
-    /// Element type
-    #[arg(long, value_name = "TYPE", value_parser = dtype())]
-    pub dtype: Dtype,
-    /// Dimensions, slowest first
-    #[arg(long, value_name = "Z,Y,X")]
-    pub dims: Dims,
-}
-
 /// One to [`MAX_RANK`] lengths, slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dims(pub Vec<u64>);
@@ -674,7 +522,8 @@ impl FromStr for Dims {
     }
 }
 
-fn location() -> impl TypedValueParser<Value = Location> {
+/// Parses a location.
+pub fn location() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(Location::from)
 }
 
@@ -713,18 +562,14 @@ fn value_type() -> impl TypedValueParser<Value = ValueType> {
     })
 }
 
-fn dtype() -> impl TypedValueParser<Value = Dtype> {
+/// Parses an element type.
+pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     type_names(Dtype::ALL.into_iter().map(|dtype| dtype.name())).try_map(|name| {
         Dtype::ALL
             .into_iter()
             .find(|dtype| dtype.name() == own_name(&name))
             .ok_or("unknown element type")
     })
-}
-
-fn cuszp_mode() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(|mode| mode.name()))
-        .try_map(|name| Mode::from_name(&name).ok_or("unknown mode"))
 }
 
 /// Parses a rank: the shape of its blocks.
@@ -741,17 +586,10 @@ fn window(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses the bound of a bare stream: a positive number.
-fn positive_bound(text: &str) -> Result<f64, String> {
-    match bound_value(text)? {
-        0.0 => Err("a bound of 0 cannot be kept: give a positive number".to_owned()),
-        value => Ok(value),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::bound_value;
     use clap::CommandFactory;
 
     #[test]

@@ -25,7 +25,7 @@ fn check(location: &Location, common: &Common) -> Result<bool, Failure> {
     if stream_file::is_frames(&stream) {
         return frames::examine::check(location, &stream, common);
     }
-    let info = stream_file::info(location, &stream)?;
+    let info = stream_file::info(location, &stream, "check")?;
     let cut = Cut::of(&stream, &info);
     let start = Instant::now();
     let bytes = info.dtype.bytes() as u64;

@@ -191,7 +191,7 @@ impl Compressed {
                         .compress_seek(&array.values, writer);
                     written.map_err(|error| output::explain_write(path, error))
                 })?;
-                stream_file::info(output, &stream_file::read(output)?)?
+                stream_file::info(output, &stream_file::read(output)?, "info")?
             }
             None => match scratch::file_for(size_of_val(&array.values[..]) as u64) {
                 Some(mut file) => {

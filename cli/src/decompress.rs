@@ -50,7 +50,7 @@ pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
                 job.input
             )));
         }
-        let info = stream_file::info(&job.input, &stream)?;
+        let info = stream_file::info(&job.input, &stream, "decompress")?;
         with_value!(info.dtype, V => decompress::<V>(args, job, common, &stream, &info))
     })
 }

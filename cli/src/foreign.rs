@@ -26,10 +26,13 @@ const UNPACK: &str = "unpack it first, or send it through a pipe: ... | ferrosz 
 
 const NAME_VARIABLE: &str = "name a variable of it, as in FILE:NAME";
 
+/// The first bytes of a ferrosz stream.
+const FERROSZ: &[u8] = b"\x89FSZ\r\n\x1a\n";
+
 /// Magic bytes and their formats.
 const FORMATS: [(&[u8], Foreign); 17] = [
     (
-        b"\x89FSZ\r\n\x1a\n",
+        FERROSZ,
         format(
             "already a ferrosz stream",
             "`ferrosz decompress` gives its array",
@@ -90,6 +93,11 @@ const TIFF: Foreign = format(
 pub fn recognise(first: &[u8]) -> Option<&'static Foreign> {
     let known = FORMATS.iter().find(|(magic, _)| first.starts_with(magic));
     known.map(|(_, format)| format)
+}
+
+/// Whether a file with these first bytes is a ferrosz stream.
+pub fn is_ferrosz(first: &[u8]) -> bool {
+    first.starts_with(FERROSZ)
 }
 
 #[cfg(test)]

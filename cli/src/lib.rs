@@ -15,6 +15,7 @@ pub mod codec_choice;
 mod codecs;
 pub mod common;
 mod compact;
+mod compared;
 mod compress;
 mod damage;
 mod decompress;
@@ -122,8 +123,8 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Send(args) => transfer::send::run(args, common),
         Command::Receive(args) => transfer::receive::run(args, common),
         Command::Bench(args) => bench::run(args, common),
-        Command::Cuszp(args) => bare::cuszp(&args.action, common).map(|()| true),
-        Command::Aatrox(args) => bare::aatrox(&args.action, common).map(|()| true),
+        Command::Cuszp(args) => bare::run(&args.action, common),
+        Command::Aatrox(args) => bare::run(&args.action, common),
         Command::Completions(args) => manual::completions(args).map(|()| true),
         Command::Man(args) => manual::man(args).map(|()| true),
     }

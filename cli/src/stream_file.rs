@@ -150,18 +150,29 @@ pub fn is_frames(bytes: &[u8]) -> bool {
     bytes.starts_with(&FRAMES_MAGIC)
 }
 
-/// The description of a stream.
+/// The description of a stream, for a command.
 ///
 /// # Errors
 ///
 /// If the bytes are no stream.
-pub fn info(location: &Location, stream: &[u8]) -> Result<Info, Failure> {
+pub fn info(location: &Location, stream: &[u8], command: &str) -> Result<Info, Failure> {
     if is_frames(stream) {
         return Err(Failure::failed(format_args!(
             "{location} holds frames, not one stream: decompress, info, check and verify take it"
         )));
     }
-    ferrosz::info(stream).map_err(|error| explain(location, error))
+    ferrosz::info(stream).map_err(|error| explain_first(location, error, command))
+}
+
+/// As [`explain`], for the first look at a stream: one without a header may be for the command of another format.
+fn explain_first(location: &Location, error: Error, command: &str) -> Failure {
+    match error {
+        Error::Format(FormatError::NotFerrosz) => Failure::failed(format_args!(
+            "{location} is not a ferrosz stream: it has no ferrosz header. If it is a stream of cuSZp or AATROX, use \
+             `ferrosz cuszp {command}` or `ferrosz aatrox {command}`, which must be told what it does not hold"
+        )),
+        error => explain(location, error),
+    }
 }
 
 /// Adds the stream's name to an error.
@@ -245,7 +256,7 @@ pub fn read_outline(location: &Location) -> Result<Known, Failure> {
             if is_frames(&stream) {
                 return Ok(Known::Frames(stream));
             }
-            let info = info(location, &stream)?;
+            let info = info(location, &stream, "info")?;
             let end = usize::try_from(info.stream_bytes).unwrap_or(usize::MAX);
             let trailing = stream.get(end..).unwrap_or_default();
             let is_zero = trailing.iter().all(|byte| *byte == 0);
@@ -270,7 +281,7 @@ pub fn read_outline(location: &Location) -> Result<Known, Failure> {
             Err(Error::Format(FormatError::Truncated { needed, .. })) if more > 0 => {
                 wanted = needed;
             }
-            Err(error) => return Err(explain(location, error)),
+            Err(error) => return Err(explain_first(location, error, "info")),
             Ok(info) => break info,
         }
     };

@@ -37,10 +37,14 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let mut file = open_alone(path).map_err(changing)?;
     let stream = stream_file::read_file(&mut file).map_err(changing)?;
     let header = stream[..stream.len().min(HEADER_BYTES)].to_vec();
-    let info = stream_file::info(&args.stream, &stream)?;
+    let info = stream_file::info(&args.stream, &stream, "update")?;
     let part = (args.part.of(&info.extents)?)
         .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
-    let field = read_values(args, &info, &part)?;
+    let array = Shape {
+        dtype: info.dtype,
+        extents: info.extents.clone(),
+    };
+    let field = read_values(&args.input, &args.stream, &array, &part)?;
     let start = Instant::now();
     let update = with_field!(&field, array => Update::new(&stream, &part, &array.values))
         .map_err(|error| stream_file::explain(&args.stream, error))?;
@@ -106,22 +110,33 @@ fn cut_off_unfinished(file: &mut File, header: &[u8], append_at: u64) -> io::Res
     }
 }
 
-/// Reads the new values. They have the stream's element type and the part's shape, without regard to dimensions of
-/// length 1. If the part is all elements, the shape of the whole array is accepted, too.
-fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> {
+/// Reads the new values of a part of the array of `stream`. They have its element type and the part's shape, without regard
+/// to dimensions of length 1. If the part is all elements, the shape of the whole array is accepted, too.
+///
+/// # Errors
+///
+/// If the values cannot be read, or do not fit.
+pub fn read_values(
+    input: &Location,
+    stream: &Location,
+    array: &Shape,
+    part: &Part,
+) -> Result<Field, Failure> {
     let wanted = Shape {
-        dtype: info.dtype,
+        dtype: array.dtype,
         extents: part.extents(),
     };
     let assumed = Assumed {
         shape: wanted.clone(),
         check: "check --elements or --box, and the file",
     };
-    let field = field_file::read(&args.input, &ShapeFlags::default(), Some(&assumed))?;
+    let field = field_file::read(input, &ShapeFlags::default(), Some(&assumed))?;
     let found = field.shape();
     let is_of = |extents: &[u64]| longer(&found.extents) == longer(extents);
-    let is_whole = *part == Part::Elements(0..info.elements);
-    let fits = is_of(&wanted.extents) || is_whole && is_of(&info.extents);
+    let is_whole = array
+        .elements()
+        .is_some_and(|count| *part == Part::Elements(0..count));
+    let fits = is_of(&wanted.extents) || is_whole && is_of(&array.extents);
     if found.dtype == wanted.dtype && fits {
         return Ok(field);
     }
@@ -132,8 +147,7 @@ fn read_values(args: &Args, info: &Info, part: &Part) -> Result<Field, Failure> 
         false => "",
     };
     Err(Failure::failed(format_args!(
-        "{} holds {found}, and the part of {} that it is to replace has {wanted}{advice}",
-        args.input, args.stream
+        "{input} holds {found}, and the part of {stream} that it is to replace has {wanted}{advice}"
     )))
 }
 

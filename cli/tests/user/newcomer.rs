@@ -219,8 +219,11 @@ fn streams_of_others_name_their_command() {
         "check a.cuszp",
         "verify in.npy a.cuszp",
         "decompress a.cuszp o.npy",
+        "update a.cuszp in.npy --elements 0..1",
     ] {
-        place.fail(1, line, &["a.cuszp", "`ferrosz cuszp`"]);
+        let (command, _) = line.split_once(' ').unwrap();
+        let advice = format!("`ferrosz cuszp {command}`");
+        place.fail(1, line, &["a.cuszp", &advice, "no ferrosz header"]);
     }
 }
 

@@ -8,21 +8,15 @@ use super::{
 use ferrosz::cuda::Workspace;
 use ferrosz::{Device, Element};
 use ferrosz_cli::failure::Failure;
-use ferrosz_cuszp::{Bare, aatrox, cuszp};
+use ferrosz_cuszp::Bare;
 
 impl<T: Element + OnDevice> Coding<T> for Bare<T> {
     fn compress(&self, field: &[T]) -> Result<Vec<u8>, Failure> {
-        Ok(match self {
-            Self::Cuszp(params) => cuszp::compress_on(Device::Cpu, params, field)?,
-            Self::Aatrox(params) => aatrox::compress_on(Device::Cpu, params, field)?,
-        })
+        Ok(self.compress_on(Device::Cpu, field)?)
     }
 
     fn decompress(&self, stream: &[u8], values: &mut Vec<T>) -> Result<(), Failure> {
-        *values = match self {
-            Self::Cuszp(params) => cuszp::decompress_on(Device::Cpu, params, stream)?,
-            Self::Aatrox(params) => aatrox::decompress_on(Device::Cpu, params, stream)?,
-        };
+        *values = self.decompress_on(Device::Cpu, stream)?;
         Ok(())
     }
 

@@ -3,8 +3,9 @@
 use super::field::Subject;
 use super::flags::{Flags, RANGES};
 use ferrosz::stream::Layout;
-use ferrosz::{Bound, BoundMode, Codec, Element, Shape};
+use ferrosz::{Bound, Codec, Element, Shape};
 use ferrosz_cli::{failure::Failure, report};
+use ferrosz_cuszp::bound::{Arithmetic, absolute_error};
 use ferrosz_cuszp::cuszp::Mode;
 use ferrosz_cuszp::{Bare, aatrox, cuszp};
 
@@ -84,7 +85,8 @@ fn bare<T: Element>(
     let elements = subject.extents.elements();
     let mut cases = Vec::new();
     for bound in bounds {
-        let error = positive_error(subject, *bound)?;
+        let error = absolute_error(*bound, Arithmetic::Elements, &subject.values)
+            .map_err(|fault| Failure::failed(format_args!("{}: {fault}", subject.name)))?;
         let mut add = |codec: String, shape: Shape, format| {
             cases.push(Case {
                 codec,
@@ -105,58 +107,4 @@ fn bare<T: Element>(
         }
     }
     Ok(cases)
-}
-
-/// The absolute error of a bound, which streams without header need.
-///
-/// # Errors
-///
-/// If it is not positive.
-pub fn positive_error<T: Element>(subject: &Subject<T>, bound: Bound) -> Result<T, Failure> {
-    let error = absolute_error(&subject.values, bound);
-    match error.is_finite() && error > T::ZERO {
-        true => Ok(error),
-        false => Err(Failure::failed(format_args!(
-            "{}: the absolute error is {error} here, but streams without header need a positive one",
-            subject.name
-        ))),
-    }
-}
-
-/// The absolute error of a bound, computed in the field's type as cuSZp's tools do; a ferrosz stream may promise
-/// another one.
-fn absolute_error<T: Element>(field: &[T], bound: Bound) -> T {
-    let finite = || field.iter().copied().filter(|value| value.is_finite());
-    let Some(first) = finite().next() else {
-        return T::ZERO;
-    };
-    let (mut min, mut max) = (first, first);
-    for value in finite() {
-        min = if value < min { value } else { min };
-        max = if value > max { value } else { max };
-    }
-    let value = T::from_f64(bound.value());
-    match bound.mode() {
-        BoundMode::Abs => value,
-        BoundMode::Range => value * (max - min),
-        BoundMode::Max if max.abs() > min.abs() => value * max.abs(),
-        BoundMode::Max => value * min.abs(),
-        // There is none.
-        BoundMode::Pwrel => T::ZERO,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn relative_bounds_are_of_the_finite_values() {
-        let field = [f32::NAN, 2.0, -6.0, f32::INFINITY, 1.0];
-        let error = |bound: Result<Bound, _>| absolute_error(&field, bound.unwrap());
-        assert_eq!(error(Bound::range(0.5)), 4.0);
-        assert_eq!(error(Bound::max(0.5)), 3.0);
-        assert_eq!(error(Bound::abs(0.5)), 0.5);
-        assert_eq!(absolute_error(&[f64::NAN], Bound::range(0.5).unwrap()), 0.0);
-    }
 }

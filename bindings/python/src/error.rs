@@ -35,6 +35,54 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     with_fields(py, class, error.to_string(), &fields)
 }
 
+/// An error of streams without header as an exception.
+pub fn raised_bare(py: Python<'_>, error: &ferrosz_cuszp::Error) -> PyErr {
+    let fields = PyDict::new(py);
+    let class = match bare_fields_of(error, &fields) {
+        Ok(Some(class)) => class,
+        Ok(None) => ARGUMENT_ERROR,
+        Err(failure) => return failure,
+    };
+    match error {
+        ferrosz_cuszp::Error::Ferrosz(error) => raised(py, error),
+        _ => with_fields(py, class, error.to_string(), &fields),
+    }
+}
+
+/// The class of an error of streams without header, if it is not that of arguments; its fields go to `fields`.
+fn bare_fields_of(
+    error: &ferrosz_cuszp::Error,
+    fields: &Bound<'_, PyDict>,
+) -> PyResult<Option<&'static str>> {
+    use ferrosz_cuszp::Error::{Aatrox, Cuszp};
+    use ferrosz_cuszp::aatrox::AatroxError;
+    use ferrosz_cuszp::cuszp::CuszpError;
+    let (kind, lengths) = match *error {
+        Cuszp(CuszpError::OutOfMemory { .. }) | Aatrox(AatroxError::OutOfMemory { .. }) => {
+            return Ok(Some(OUT_OF_MEMORY));
+        }
+        Cuszp(CuszpError::CorruptRate { .. }) | Aatrox(AatroxError::CorruptRate { .. }) => {
+            ("corrupt_rate", None)
+        }
+        Cuszp(
+            CuszpError::CutInRates { needed, found }
+            | CuszpError::Truncated { needed, found }
+            | CuszpError::PayloadMissing { needed, found }
+            | CuszpError::TailMissing { needed, found, .. },
+        )
+        | Aatrox(
+            AatroxError::CutInHead { needed, found } | AatroxError::Truncated { needed, found },
+        ) => ("truncated", Some((needed, found))),
+        _ => return Ok(None),
+    };
+    fields.set_item("kind", kind)?;
+    if let Some((needed, found)) = lengths {
+        fields.set_item("needed", needed)?;
+        fields.set_item("found", found)?;
+    }
+    Ok(Some(DAMAGED_STREAM))
+}
+
 fn with_fields(py: Python<'_>, class: &str, message: String, fields: &Bound<'_, PyDict>) -> PyErr {
     let made = py
         .import(intern!(py, "ferrosz.errors"))

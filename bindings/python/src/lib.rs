@@ -6,6 +6,7 @@
 mod arguments;
 mod array_in;
 mod array_out;
+mod bare;
 mod call;
 mod codec;
 mod compressor;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _ferrosz {
+    #[pymodule_export]
+    use crate::bare::{bare_compress, bare_decompress};
     #[pymodule_export]
     use crate::codec::{codec_id, has_splines};
     #[pymodule_export]

@@ -12,6 +12,7 @@ import pytest
 
 import ferrosz
 import ferrosz.archive
+import ferrosz.bare
 import ferrosz.cf
 import ferrosz.hdf5
 import ferrosz.mpi
@@ -26,6 +27,7 @@ def documented() -> list[tuple[str, object, ModuleType]]:
     modules = [
         ferrosz,
         ferrosz.archive,
+        ferrosz.bare,
         ferrosz.cf,
         ferrosz.hdf5,
         ferrosz.zarr,

@@ -8,6 +8,7 @@ from mpi4py import MPI
 
 import ferrosz
 import ferrosz.archive
+import ferrosz.bare
 import ferrosz.cf
 import ferrosz.hdf5
 import ferrosz.mpi
@@ -18,6 +19,7 @@ array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
 assert_type(ferrosz.Compressor(abs=1e-3, preset="fast").compress(array), ferrosz.Stream)
 stream = ferrosz.Compressor(range=1e-3, fill=[1e20, -9999.0]).compress(array)
 assert_type(ferrosz.decompress(stream, box=(slice(0, 2), ..., 3)), Any)
+assert_type(ferrosz.bare.compress(array, mode="outlier", abs=1e-3), tuple[bytes, ferrosz.bare.Parameters])
 assert_type(ferrosz.info(memoryview(stream)).shape, tuple[int, ...])
 assert_type(bool(ferrosz.verify(array, stream)), bool)
 assert_type(codec_for(array, range=1e-3), FerroszCodec)

@@ -9,6 +9,7 @@ from ._group import Group
 from ._info import Info
 from ._types import Box, Buffer, Fill, Preset
 from ._verification import Verification
+from .bare import Format, Parameters
 
 __all__ = [
     "Compressor",
@@ -17,6 +18,8 @@ __all__ = [
     "PartialStream",
     "Stream",
     "__version__",
+    "bare_compress",
+    "bare_decompress",
     "codec_id",
     "detect_fill",
     "has_splines",
@@ -145,3 +148,22 @@ def info(stream: Buffer) -> Info: ...
 def verify(original: Any, stream: Buffer, *, device: str = "auto") -> Verification: ...
 def detect_fill(array: Any) -> list[float]: ...
 def release_memory() -> None: ...
+
+def bare_compress(
+    array: Any,
+    format: Format,
+    bound: tuple[str, float],
+    *,
+    float_bound: bool,
+    strict: bool,
+    device: str,
+) -> tuple[bytes, float]: ...
+def bare_decompress(
+    stream: Buffer,
+    parameters: Parameters,
+    *,
+    elements: tuple[int, int] | None,
+    box: Box | None,
+    allow_missing: bool,
+    device: str,
+) -> npt.NDArray[Any]: ...

@@ -1,4 +1,4 @@
-//! The bare byte stream of AATROX (Huang et al., *Pushing the Limits of GPU Lossy Compression: A
+//! The bare byte stream of AATROX (Zhang et al., *Pushing the Limits of GPU Lossy Compression: A
 //! Hierarchical Delta Approach*, ICS'25).
 //!
 //! No code of its authors is public, and the paper gives no byte layout. Where the paper leaves the layout open, it is

@@ -34,7 +34,11 @@
 //! `host`, the code that reads and writes streams. Without `host` there are the definitions of the formats and the
 //! kernels, for targets without `std`.
 #![cfg_attr(not(feature = "host"), no_std)]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features), feature(abi_ptx))]
+#![cfg_attr(
+    all(target_arch = "nvptx64", feature = "entries"),
+    allow(internal_features),
+    feature(abi_ptx)
+)]
 #![cfg_attr(
     not(any(feature = "cuda", feature = "emulator")),
     allow(dead_code, reason = "no machine that runs kernels")
@@ -53,6 +57,7 @@ mod device_memory;
 #[cfg(feature = "host")]
 mod error;
 pub mod kernels;
+#[cfg(any(not(target_arch = "nvptx64"), feature = "entries"))]
 pub mod list;
 #[cfg(feature = "host")]
 pub mod outline;

@@ -1,5 +1,6 @@
 //! `ferrosz-lab bench`: the speed of codecs on data in the device's own memory.
 
+pub mod ablations;
 mod about;
 mod agree;
 mod bare;

@@ -25,6 +25,8 @@ enum Command {
     Bench(Box<Flags>),
     /// Measure whole calls with a preset, compared with those with the codec that it chose
     Calls(bench::calls::Calls),
+    /// Measure the parts of the designs of cuSZp2 and AATROX on a GPU, one replaced at a time
+    Ablations(bench::ablations::Ablations),
     /// Measure many arrays in one call on a GPU, compared with one call after the other
     Batch(bench::batch::Batches),
     /// Measure masks, compared with the same field without one
@@ -50,6 +52,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
     match &line.command {
         Command::Bench(flags) => bench::run(flags, &line.common),
         Command::Calls(flags) => bench::calls::run(flags, &line.common),
+        Command::Ablations(flags) => bench::ablations::run(flags, &line.common),
         Command::Batch(flags) => bench::batch::run(flags, &line.common),
         Command::Short(cube) => bench::short::run(cube, &line.common),
         Command::Mask(cube) => bench::mask::run(cube, &line.common),

@@ -1,5 +1,6 @@
 //! The tests of the command for measurements, in one executable.
 
+mod ablations;
 mod bench;
 #[path = "../../cli/tests/common/mod.rs"]
 mod common;

@@ -38,7 +38,7 @@ bench bench-bare --bare --repeat 10 "${cubes[0]}"
 for bound in pwrel range; do
     bench "bench-$bound" "--$bound" 1e-3 --repeat 20 --codec plain,outlier --rank 1,3 "${cubes[0]}" "${cubes[1]}"
 done
-for name in short mask batch; do
+for name in short mask batch ablations; do
     timeout 600 "$here/ferrosz-lab" "$name" --device cuda 2>&1 | tee "$out/$name.log"
     [ "${PIPESTATUS[0]}" = 0 ] || status=1
 done

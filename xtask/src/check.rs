@@ -11,11 +11,12 @@ const MOST_BYTES: u64 = 16_800_000;
 
 /// Crates with features, and combinations of features; the lints of the workspace have all of them. Without features no
 /// optional dependency is compiled.
-const WITH_FEATURES: [(&str, &[&str]); 5] = [
+const WITH_FEATURES: [(&str, &[&str]); 6] = [
     ("ferrosz-host", &FEATURES),
     ("ferrosz", &FEATURES),
     ("ferrosz-cuszp", &FEATURES_AND_HOST),
     ("ferrosz-stages", &FEATURES_AND_HOST),
+    ("ferrosz-lab-kernels", &FEATURES_AND_HOST),
     // What differs with a GPU and the emulator is in the library.
     ("ferrosz-cli", &["", "cuda"]),
 ];

@@ -13,29 +13,41 @@ pub struct KernelCrate {
     folder: &'static str,
     /// Features that make its entry points.
     features: &'static [&'static str],
+    /// Whether libraries and commands of users embed its code.
+    pub is_for_users: bool,
     /// Its kernels.
     pub launches: fn() -> Vec<Launch>,
 }
 
 /// All of them.
-pub const ALL: [KernelCrate; 3] = [
+pub const ALL: [KernelCrate; 4] = [
     KernelCrate {
         name: "ferrosz-gpu-kernels",
         folder: "gpu-kernels",
         features: &["entries"],
+        is_for_users: true,
         launches: ferrosz_gpu_kernels::list::launches,
     },
     KernelCrate {
         name: "ferrosz-cuszp",
         folder: "cuszp",
-        features: &[],
+        features: &["entries"],
+        is_for_users: true,
         launches: ferrosz_cuszp::list::launches,
     },
     KernelCrate {
         name: "ferrosz-stages",
         folder: "stages",
         features: &[],
+        is_for_users: true,
         launches: ferrosz_stages::list::launches,
+    },
+    KernelCrate {
+        name: "ferrosz-lab-kernels",
+        folder: "lab/kernels",
+        features: &[],
+        is_for_users: false,
+        launches: ferrosz_lab_kernels::list::launches,
     },
 ];
 

@@ -35,12 +35,17 @@ impl BlockKind {
     /// `others`. The outlier form is taken only if it is shorter.
     #[inline(always)]
     pub fn choose(self, first: u32, others: u32) -> Choice {
+        self.choose_of(self.shape.groups() as u32, first, others)
+    }
+
+    /// As [`BlockKind::choose`], for a block of so many groups.
+    #[inline(always)]
+    pub fn choose_of(self, groups: u32, first: u32, others: u32) -> Choice {
         // In 1D cuSZp takes the maximum of signed numbers, in which 2^31 is the smallest.
         let counted = match self.shape {
             Shape::Line => u32::MAX >> 1,
             Shape::Plane | Shape::Cube => u32::MAX,
         };
-        let groups = self.shape.groups() as u32;
         let (counted_first, counted_others) = (first & counted, others & counted);
         let plain = RateByte::plain(counted_first | counted_others);
         let outlier = RateByte::outlier(first, counted_others)

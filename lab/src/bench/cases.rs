@@ -5,7 +5,6 @@ use super::flags::{Flags, RANGES};
 use ferrosz::stream::Layout;
 use ferrosz::{Bound, Codec, Element, Shape};
 use ferrosz_cli::{failure::Failure, report};
-use ferrosz_cuszp::bound::{Arithmetic, absolute_error};
 use ferrosz_cuszp::cuszp::Mode;
 use ferrosz_cuszp::{Bare, aatrox, cuszp};
 
@@ -85,8 +84,7 @@ fn bare<T: Element>(
     let elements = subject.extents.elements();
     let mut cases = Vec::new();
     for bound in bounds {
-        let error = absolute_error(*bound, Arithmetic::Elements, &subject.values)
-            .map_err(|fault| Failure::failed(format_args!("{}: {fault}", subject.name)))?;
+        let error = subject.positive_error(*bound)?;
         let mut add = |codec: String, shape: Shape, format| {
             cases.push(Case {
                 codec,

@@ -1,10 +1,11 @@
 //! The fields of a run.
 
 use super::flags::{Flags, Source, Synthetic};
-use ferrosz::Element;
 use ferrosz::stream::Extents;
+use ferrosz::{Bound, Element};
 use ferrosz_cli::array::{Array, Field};
 use ferrosz_cli::{args::ShapeFlags, failure::Failure, field_file, location::Location};
+use ferrosz_cuszp::bound::{Arithmetic, absolute_error};
 
 /// A field to measure.
 pub struct Subject<T> {
@@ -31,6 +32,16 @@ impl<T: Element> Subject<T> {
             name,
             values: array.values.to_vec(),
         })
+    }
+
+    /// The absolute error of a bound, which streams without header need.
+    ///
+    /// # Errors
+    ///
+    /// If it is not positive.
+    pub fn positive_error(&self, bound: Bound) -> Result<T, Failure> {
+        absolute_error(bound, Arithmetic::Elements, &self.values)
+            .map_err(|fault| Failure::failed(format_args!("{}: {fault}", self.name)))
     }
 
     /// The extents as three: leading ones are multiplied, missing ones are 1.
@@ -104,14 +115,19 @@ fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
 
 /// The field with values of f64, if it has values of f32.
 pub fn widened(field: Field) -> Field {
-    let Field::F32(array) = field else {
-        return field;
-    };
+    match field {
+        Field::F32(array) => Field::F64(widen(&array)),
+        field => field,
+    }
+}
+
+/// The same numbers in `f64`.
+pub fn widen(array: &Array<f32>) -> Array<f64> {
     let values: Vec<f64> = array.values.iter().copied().map(f64::from).collect();
-    Field::F64(Array {
-        extents: array.extents,
+    Array {
+        extents: array.extents.clone(),
         values: values.into(),
-    })
+    }
 }
 
 /// The first `count` bytes of an array, as a line.
@@ -130,4 +146,24 @@ fn start_of<T: Element>(name: &str, array: &Array<T>, count: u64) -> Result<Arra
         extents: vec![elements],
         values: values.to_vec().into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_three_dims() {
+        let dims = |extents: &[u64]| {
+            let extents = extents.to_vec();
+            let elements = extents.iter().product::<u64>() as usize;
+            let values = vec![0.0f32; elements].into();
+            let subject = Subject::new(String::new(), Array { extents, values });
+            subject.map(|subject| subject.dims()).ok()
+        };
+        assert_eq!(dims(&[7]), Some([1, 1, 7]));
+        assert_eq!(dims(&[6, 7]), Some([1, 6, 7]));
+        assert_eq!(dims(&[2, 3, 5, 6, 7]), Some([30, 6, 7]));
+        assert_eq!(dims(&[0]), None);
+    }
 }

@@ -79,7 +79,7 @@ fn timed_of(timed: &Timed, bytes: u64) -> Value {
 }
 
 /// Rate for `bytes` bytes, and durations.
-fn times(times: &Times, bytes: u64) -> Value {
+pub fn times(times: &Times, bytes: u64) -> Value {
     let [min, median, max] = times.microseconds();
     json!({
         "gb_s": times.rate(bytes),

@@ -30,7 +30,7 @@ impl Ceilings {
 
     /// The shortest possible time of a codec with this ratio, in seconds: the field is read and its stream written, or
     /// the reverse, at the rate of a copy.
-    fn floor(&self, ratio: f64) -> f64 {
+    pub fn floor(&self, ratio: f64) -> f64 {
         1e-9 * (1.0 + 1.0 / ratio) * self.bytes as f64 / self.copy_rate()
     }
 

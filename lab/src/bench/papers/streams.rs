@@ -3,7 +3,6 @@
 use super::super::{coding::Coding, container::Container, field::Subject, gpu::OnDevice};
 use ferrosz::{Bound, Codec, Compressor, Element, Shape};
 use ferrosz_cli::failure::Failure;
-use ferrosz_cuszp::bound::{Arithmetic, absolute_error};
 use ferrosz_cuszp::cuszp::{self, Mode};
 use ferrosz_cuszp::{Bare, aatrox};
 
@@ -70,16 +69,13 @@ impl Kind {
         bound: Bound,
     ) -> Result<Box<dyn Coding<T>>, Failure> {
         let bare = |bare: Bare<T>| -> Box<dyn Coding<T>> { Box::new(bare) };
-        let error = || {
-            absolute_error(bound, Arithmetic::Elements, &subject.values).map_err(Failure::failed)
-        };
         Ok(match self.of {
             Of::Cuszp(mode, shape) => {
-                let error = error()?;
+                let error = subject.positive_error(bound)?;
                 bare(cuszp::Params::new(shape, mode, subject.dims(), error).into())
             }
             Of::Aatrox => {
-                let error = error()?;
+                let error = subject.positive_error(bound)?;
                 let elements = subject.extents.elements();
                 bare(aatrox::Params { elements, error }.into())
             }

@@ -64,8 +64,8 @@ class Axis:
         """Up to seven round numbers."""
         rough = (self.high - self.low) / 6
         if self.log:
-            step = max(1, math.ceil(rough))
-            return [10.0**power for power in range(math.ceil(self.low), math.floor(self.high) + 1, step)]
+            decades = max(1, math.ceil(rough))
+            return [10.0**power for power in range(math.ceil(self.low), math.floor(self.high) + 1, decades)]
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
         return [number * step for number in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]

@@ -13,8 +13,8 @@ from .store import Store
 
 
 class State:
-    """`2 ** qubits` amplitudes in chunks of `2 ** low`, at first |0>. Bit q of an amplitude's number is qubit q, so the chunk's
-    number has the high qubits.
+    """`2 ** qubits` amplitudes in chunks of `2 ** low`, at first |0>. Bit q of an amplitude's number is qubit q, so the
+    chunk's number has the high qubits.
 
     `xp` is the array module, NumPy or CuPy; `real` is the type of a plane, "float32" or "float64"."""
 
@@ -117,7 +117,9 @@ def _number(qubits: Sequence[int], bits: Sequence[int], low: int) -> int:
 def change(amplitudes: Any, gate: Gate) -> None:
     """Applies a gate to `2 ** places` amplitudes in place."""
     bits: dict[int, int | None] = {gate.target: None, **dict.fromkeys(gate.controls, 1)}
-    shape, index, target, top = [], [], 0, amplitudes.size.bit_length() - 1
+    shape: list[int] = []
+    index: list[slice | int | None] = []
+    target, top = 0, amplitudes.size.bit_length() - 1
     for place in sorted(bits, reverse=True):
         if top - place > 1:
             shape.append(2 ** (top - 1 - place))

@@ -11,7 +11,9 @@ import ferrosz
 class Store(Protocol):
     """Keeps chunks. A chunk is an array of NumPy or CuPy of two planes, the real and the imaginary parts."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """For tables and pictures."""
 
     def encode(self, planes: Any) -> Any:
         """What is kept for a chunk."""

@@ -1,0 +1,1 @@
+"""A training in PyTorch whose saved activations and gradients are compressed. README.md says how to run it."""

@@ -1,6 +1,7 @@
 //! The tests of the library, in one executable: each links all codecs, kernels and the emulator.
 
 mod auto;
+mod axes_auto;
 mod batch;
 mod common;
 mod cuszp_bodies;
@@ -19,6 +20,7 @@ mod partial;
 mod parts;
 mod promises;
 mod pwrel;
+mod quality;
 mod rewrites;
 mod seek;
 mod spool;

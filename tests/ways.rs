@@ -4,7 +4,9 @@ use crate::types::fields::{self, Kind};
 use ferrosz::parts::{Group, Plan, Threads};
 use ferrosz::ways::{Setting, Way, refusal};
 use ferrosz::windows::Windows;
-use ferrosz::{Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preset, Value};
+use ferrosz::{
+    Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preference, Preset, Value,
+};
 use std::io::Cursor;
 
 const LENGTHS: [u64; 3] = [24, 10, 40];
@@ -156,6 +158,10 @@ fn check_type<V: Value>() {
             });
             let missing = Fill::Bits(fields::fill::<V>().to_value_bits());
             case(Some(Setting::Mask), &|plain| plain.fill(missing));
+            case(None, &|plain| Ok(plain.axes_auto()));
+        }
+        if codec.has_levels() {
+            case(converted, &|plain| plain.prefer(Preference::Quality));
         }
     }
     for preset in Preset::ALL {

@@ -16,7 +16,7 @@ use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, Ty
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use ferrosz::codec::container::extents::MAX_RANK;
-use ferrosz::{Axes, Dtype, Shape, ValueType};
+use ferrosz::{AxesSetting, Dtype, Preference, Shape, ValueType};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ pub enum Command {
     /// Show shape, codec, error bound and sizes of streams
     Info(Info),
     /// List presets and codecs, and the purpose of each
-    Codecs,
+    Codecs(Codecs),
     /// Compress an array in parts, on as many machines as you like, and join them
     Part(Parts),
     /// Send arrays to another machine, compressed on the way
@@ -119,9 +119,17 @@ impl Command {
     pub fn computes(&self) -> bool {
         !matches!(
             self,
-            Self::Info(_) | Self::Codecs | Self::Completions(_) | Self::Man(_)
+            Self::Info(_) | Self::Codecs(_) | Self::Completions(_) | Self::Man(_)
         )
     }
+}
+
+/// `ferrosz codecs`.
+#[derive(Debug, Args)]
+pub struct Codecs {
+    /// List what codecs with names of papers share with these papers, and what not
+    #[arg(long)]
+    pub papers: bool,
 }
 
 /// `ferrosz compress`.
@@ -165,9 +173,12 @@ pub struct Compress {
     /// fits a screen; docs/command.md does.
     #[arg(long, value_name = "N", hide = true)]
     pub chunk_tiles: Option<u32>,
-    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
+    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
-    pub axes: Option<Axes>,
+    pub axes: Option<AxesSetting>,
+    /// ratio (default), or quality: a higher PSNR at the same bound, with splines
+    #[arg(long, value_name = "WHAT")]
+    pub prefer: Option<Preference>,
     /// IN is raw frames of --dims each, without end: compress each as it comes
     #[arg(long)]
     pub frames: bool,
@@ -292,9 +303,12 @@ pub struct PartPlan {
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
-    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart
+    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
-    pub axes: Option<Axes>,
+    pub axes: Option<AxesSetting>,
+    /// ratio (default), or quality: a higher PSNR at the same bound, with splines
+    #[arg(long, value_name = "WHAT")]
+    pub prefer: Option<Preference>,
 }
 
 /// `ferrosz part run`.

@@ -1,6 +1,6 @@
 //! `ferrosz codecs`: presets and codecs, and the purpose of each.
 
-use crate::{common::Common, failure::Failure, output};
+use crate::{args::Codecs, common::Common, failure::Failure, output, papers};
 use ferrosz::codec::pipeline::LIST;
 use ferrosz::{Codec, Preset};
 use serde_json::{Value, json};
@@ -34,15 +34,16 @@ fn presets(codec: Codec) -> Vec<&'static str> {
     presets.map(Preset::name).collect()
 }
 
-/// Lists presets and codecs.
+/// Lists presets and codecs, or the names of papers.
 ///
 /// # Errors
 ///
 /// If they cannot be printed.
-pub fn run(common: &Common) -> Result<(), Failure> {
-    output::print(&match common.json {
-        true => format!("{}\n", to_json()),
-        false => to_text(),
+pub fn run(args: &Codecs, common: &Common) -> Result<(), Failure> {
+    output::print(&match (common.json, args.papers) {
+        (true, _) => format!("{}\n", to_json()),
+        (false, true) => papers::to_text(),
+        (false, false) => to_text(),
     })
 }
 
@@ -69,7 +70,8 @@ fn to_text() -> String {
         );
     }
     text += "\nNames of papers stand for predictor and coder of that kind, in streams of ferrosz's own. \
-             Streams that cuSZp itself\nreads and writes: `ferrosz cuszp`; bare ones of AATROX: `ferrosz aatrox`.\n";
+             `ferrosz codecs --papers`\nsays what each shares with its paper. Streams that cuSZp itself reads and writes: \
+             `ferrosz cuszp`; bare ones of AATROX:\n`ferrosz aatrox`.\n";
     text
 }
 
@@ -90,5 +92,5 @@ fn to_json() -> Value {
             })
         })
         .collect();
-    json!({ "presets": of_presets, "codecs": codecs })
+    json!({ "presets": of_presets, "codecs": codecs, "papers": papers::to_json() })
 }

@@ -10,7 +10,7 @@ use crate::{
     suffix::Holds,
 };
 use ferrosz::target::{Figures, Found, Target};
-use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preset};
+use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preference, Preset};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Seek};
@@ -119,17 +119,27 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         .device(common.device)
         .bounded_memory();
     if let Some(axes) = args.axes {
-        compressor = compressor.axes(axes);
+        compressor = compressor.with_axes(axes);
     }
     if let Some(rank) = args.rank {
         let with_rank = compressor.with_rank(rank);
         compressor = with_rank.map_err(|error| Failure::usage(format_args!("--rank: {error}")))?;
     }
-    match args.chunk_tiles {
-        Some(tiles) => (compressor.with_chunk_tiles(tiles))
-            .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}"))),
-        None => Ok(compressor),
+    if let Some(tiles) = args.chunk_tiles {
+        compressor = (compressor.with_chunk_tiles(tiles))
+            .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}")))?;
     }
+    prefer(args.prefer, compressor)
+}
+
+/// A compressor with the preference of the flag.
+///
+/// # Errors
+///
+/// If it can have none.
+pub fn prefer(flag: Option<Preference>, compressor: Compressor) -> Result<Compressor, Failure> {
+    (compressor.prefer(flag.unwrap_or_default()))
+        .map_err(|error| Failure::usage(format_args!("--prefer: {error}")))
 }
 
 /// The command line, and one of its inputs.
@@ -267,10 +277,12 @@ fn compress<V: ferrosz::Value>(
     let compressor = keep(args, compressor);
     let compressor = fills::with_fills(&args.fill, compressor, &array.values, fills)?;
     let compressor = compressor.extents(&array.extents)?;
-    if let Some(axes) = (args.axes).filter(|axes| axes.roles().len() != array.extents.len()) {
+    if let Some(axes) = args.axes
+        && let Some(count) = axes.count()
+        && count != array.extents.len()
+    {
         return Err(Failure::usage(format_args!(
-            "--axes {axes} has {} roles, but the array has the dimensions {}: give a role for each",
-            axes.roles().len(),
+            "--axes {axes} has {count} roles, but the array has the dimensions {}: give a role for each",
             report::lengths(&array.extents)
         )));
     }

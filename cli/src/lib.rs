@@ -34,6 +34,7 @@ mod npy;
 mod npy_type;
 mod outlying;
 pub mod output;
+mod papers;
 mod part;
 mod plan;
 mod progress;
@@ -119,7 +120,7 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Check(args) => check::run(args, common),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common),
-        Command::Codecs => codecs::run(common).map(|()| true),
+        Command::Codecs(args) => codecs::run(args, common).map(|()| true),
         Command::Send(args) => transfer::send::run(args, common),
         Command::Receive(args) => transfer::receive::run(args, common),
         Command::Bench(args) => bench::run(args, common),

@@ -2,6 +2,7 @@
 
 use crate::args::{PartJoin, PartPlan, PartRun, Parts, PartsAction};
 use crate::array::{Input, Shape};
+use crate::compress::prefer;
 use crate::field_file::{Assumed, CHECK_FLAGS};
 use crate::suffix::{self, Holds};
 use crate::{
@@ -40,6 +41,7 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
         let with_rank = compressor.with_rank(rank);
         compressor = with_rank.map_err(|error| Failure::usage(format_args!("--rank: {error}")))?;
     }
+    let compressor = prefer(args.prefer, compressor)?;
     let Input { field, fills, .. } = field_file::read_input(&args.array, &args.shape)?;
     let plan = with_field!(field, array => {
         let compressor = match args.fill {
@@ -49,7 +51,7 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
         };
         let mut compressor = compressor.extents(&array.extents)?;
         if let Some(axes) = args.axes {
-            compressor = compressor.axes(axes);
+            compressor = compressor.with_axes(axes);
         }
         let planned = compressor.plan(&array.values, args.parts);
         planned.map_err(|error| refusal(&error))?

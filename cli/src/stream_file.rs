@@ -192,7 +192,7 @@ pub fn explain(location: &Location, error: Error) -> Failure {
 /// What is known of an input without decoding.
 pub enum Known {
     /// The outline of a stream.
-    Stream(Outline),
+    Stream(Box<Outline>),
     /// A file of frames.
     Frames(Stream),
 }
@@ -249,7 +249,7 @@ impl Outline {
 pub fn read_outline(location: &Location) -> Result<Known, Failure> {
     let path = match location {
         Location::File(path) if path.is_file() => path,
-        Location::Url(url) => return remote_outline(url).map(Known::Stream),
+        Location::Url(url) => return remote_outline(url).map(Box::new).map(Known::Stream),
         // The size of a pipe is known only after reading it. A missing file fails here, too.
         _ => {
             let stream = read(location)?;
@@ -261,7 +261,7 @@ pub fn read_outline(location: &Location) -> Result<Known, Failure> {
             let trailing = stream.get(end..).unwrap_or_default();
             let is_zero = trailing.iter().all(|byte| *byte == 0);
             let outline = Outline::new(info, stream.len() as u64, trailing, is_zero);
-            return Ok(Known::Stream(outline));
+            return Ok(Known::Stream(Box::new(outline)));
         }
     };
     let reading = |error: io::Error| Failure::io("read", location, &error);
@@ -289,7 +289,7 @@ pub fn read_outline(location: &Location) -> Result<Known, Failure> {
     let file_bytes = file.metadata().map_err(reading)?.len();
     let is_zero = is_zero_from(&mut file, info.stream_bytes).map_err(reading)?;
     let outline = Outline::new(info, file_bytes, &trailing, is_zero);
-    Ok(Known::Stream(outline))
+    Ok(Known::Stream(Box::new(outline)))
 }
 
 fn remote_outline(url: &str) -> Result<Outline, Failure> {

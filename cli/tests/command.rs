@@ -408,6 +408,40 @@ fn arrays_without_values_or_with_one_come_back() {
 }
 
 #[test]
+fn axes_are_searched_and_quality_is_preferred_with_a_codec_that_is_named() {
+    let place = Place::new();
+    // Rough along the second axis.
+    let value = |i: u64| (i / 48 % 48 * 7919 % 1009) as f32 + (i as f32 * 1e-4).sin();
+    let mut array = npy_header("<f4", "False", "(48, 48, 48)");
+    array.extend((0..48 * 48 * 48).map(value).flat_map(f32::to_le_bytes));
+    place.put("in.npy", &array);
+    for (output, flags) in [
+        ("a.fsz", ""),
+        ("b.fsz", "--axes auto"),
+        ("c.fsz", "--prefer quality"),
+    ] {
+        place.succeed(&format!(
+            "compress in.npy {output} --abs 0.01 --codec cusz-i {flags}"
+        ));
+    }
+    let [plain, turned] = ["a.fsz", "b.fsz"].map(|file| place.json(&format!("info {file} --json")));
+    assert_eq!(plain["codec"], turned["codec"]);
+    assert_ne!(plain["axes"], turned["axes"]);
+    assert!(place.get("b.fsz").len() < place.get("a.fsz").len());
+    let [plain, better] = ["a.fsz", "c.fsz"].map(|file| {
+        let found = place.json(&format!("verify in.npy {file} --json"));
+        assert_eq!(found["kept"], true);
+        found["psnr"].as_f64().unwrap()
+    });
+    assert!(better > plain, "{better} {plain}");
+    // A plan has the same bytes.
+    place.succeed("part plan in.npy p --parts 1 --abs 0.01 --codec cusz-i --axes auto");
+    place.succeed("part run p 0 in.npy p.0");
+    place.succeed("part join p d.fsz p.0");
+    assert!(place.get("d.fsz") == place.get("b.fsz"));
+}
+
+#[test]
 fn what_a_preset_chose_can_be_named() {
     let place = Place::new();
     let values = (0..40 * 100 * 120).map(|i| (i as f32 * 1e-5).sin());

@@ -320,6 +320,16 @@ fn codecs_and_ranks_that_do_not_go_together_are_refused() {
             "--codec best",
             &["--codec", "layered, lorenzo+rans, ", "ferrosz codecs"],
         ),
+        (
+            "--codec plain --prefer quality",
+            &["--prefer", "codec plain has no levels"],
+        ),
+        (
+            "--fast --prefer quality",
+            &["--prefer", "preset fast have no levels"],
+        ),
+        ("--prefer beauty", &["--prefer", "ratio and quality"]),
+        ("--axes all", &["--axes"]),
     ] {
         place.fail(2, &format!("compress in.npy out --abs 1 {line}"), words);
     }
@@ -346,8 +356,11 @@ fn the_help_fits_a_screen_and_the_catalogue_is_elsewhere() {
         assert!(codecs.contains(&format!("\n  {codec}")), "{codecs}");
         assert_eq!(about["name"], codec.name());
     }
-    for (alias, _) in Codec::ALIASES {
+    let papers = text("codecs --papers");
+    for (alias, codec) in Codec::ALIASES {
         assert!(codecs.contains(&format!(", {alias}")), "{codecs}");
+        let line = format!("\n  {alias} is {codec}\n      shares: ");
+        assert!(papers.contains(&line), "{papers}");
     }
     for preset in Preset::ALL {
         assert!(codecs.contains(&format!("\n  --{preset} ")), "{codecs}");

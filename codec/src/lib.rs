@@ -41,5 +41,6 @@ pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};
 pub use error::{BoundError, FormatError};
 pub use pipeline::{Codec, Preset};
+pub use predict::interp::tune::Preference;
 pub use shape::Shape;
 pub use value::{Value, ValueType};

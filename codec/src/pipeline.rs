@@ -115,6 +115,14 @@ impl Codec {
         }
     }
 
+    /// Whether values are predicted level by level, each level with a bound of its own.
+    pub const fn has_levels(self) -> bool {
+        match self {
+            Self::Blocks(_) => false,
+            Self::Tiles(codec) => codec.predictor.geometry().is_some(),
+        }
+    }
+
     /// Whether the codec has blocks or tiles of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         match self {

@@ -281,9 +281,10 @@ where
     let presets = [Preference::Ratio, Preference::Quality].map(Tuning::preferring);
     let presets = presets
         .into_iter()
-        .chain([Tuning::of_fitted(FittedKind::Stencils); 2]);
-    let of_slices = Tuning::of_fitted(FittedKind::Slices);
-    let of_slices = (S::SHAPE == Shape::Cube).then_some([of_slices; 2]);
+        .chain(Preference::ALL.map(|it| Tuning::of_fitted(FittedKind::Stencils, it.tightening())));
+    let of_slices =
+        Preference::ALL.map(|it| Tuning::of_fitted(FittedKind::Slices, it.tightening()));
+    let of_slices = (S::SHAPE == Shape::Cube).then_some(of_slices);
     let presets = presets.chain(of_slices.into_iter().flatten());
     for (number, tuning) in (0..).zip(tunings.chain(presets)) {
         let case = Case {

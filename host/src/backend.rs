@@ -16,6 +16,7 @@ use crate::reading::Reading;
 use crate::slabs::machines::Machines;
 use crate::stream_layout::{StreamLayout, records_of};
 use crate::stream_ref::StreamRef;
+use crate::tolerance::Tolerance;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::conversion::Conversion;
@@ -127,7 +128,7 @@ pub(crate) fn not_built(device: &'static str) -> Error {
 }
 
 /// [`Gpu::compress_of`] an element type.
-type Compress = fn(&Gpu, &StreamLayout, Bound, &ValueMapping, &[u8]) -> Result<Vec<u8>, Error>;
+type Compress = fn(&Gpu, &StreamLayout, Tolerance, &ValueMapping, &[u8]) -> Result<Vec<u8>, Error>;
 
 /// [`Gpu::decompress_of`] an element type.
 type Decompress = fn(&Gpu, &Source<'_>, Target<'_>) -> Result<(), Error>;
@@ -172,20 +173,20 @@ impl Gpu {
     pub(crate) fn compress<V: Value>(
         &self,
         layout: &StreamLayout,
-        bound: Bound,
+        tolerance: Tolerance,
         mapping: &ValueMapping,
         field: &[V],
     ) -> Result<Vec<u8>, Error> {
         with_element!(V::Coded::DTYPE, E => {
             compiled_here!(compress: Compress = Gpu::compress_of::<E>);
-            compress()(self, layout, bound, mapping, bytemuck::cast_slice(field))
+            compress()(self, layout, tolerance, mapping, bytemuck::cast_slice(field))
         })
     }
 
     fn compress_of<T: Element>(
         &self,
         layout: &StreamLayout,
-        bound: Bound,
+        tolerance: Tolerance,
         mapping: &ValueMapping,
         field: &[u8],
     ) -> Result<Vec<u8>, Error> {
@@ -193,11 +194,11 @@ impl Gpu {
             #[cfg(feature = "cuda")]
             Self::Cuda(ref kernels) => {
                 let executor = kernels.on_default_stream();
-                compress_host::<T, _>(&executor, layout, bound, mapping, field)
+                compress_host::<T, _>(&executor, layout, tolerance, mapping, field)
             }
             #[cfg(feature = "emulator")]
             Self::Emulator => {
-                compress_host::<T, _>(&emulator::new(), layout, bound, mapping, field)
+                compress_host::<T, _>(&emulator::new(), layout, tolerance, mapping, field)
             }
         }
     }

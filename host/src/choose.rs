@@ -18,12 +18,14 @@ use crate::sampled_field::SampledField;
 #[cfg(feature = "cuda")]
 use crate::sampled_field::TilesToWeigh;
 use crate::scratch::Copies;
+use crate::tolerance::Tolerance;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::{Axes, Order};
 use ferrosz_codec::mapping::census::Census;
 use ferrosz_codec::mapping::{Keep, Scale, ValueMapping};
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::predict::slices::terms::REFERENCES;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
@@ -73,8 +75,12 @@ pub(crate) fn candidates(codecs: &[Codec], shape: Option<Shape>, extents: &Exten
 /// What to choose from, for fields of these extents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
-    /// The codecs of the preset, the preferred first.
+    /// The codecs of the preset, the preferred first; or the one that is named.
     pub(crate) codecs: &'static [Codec],
+    /// Whether the codec is named: then shape and length of chunks are given, too, and all orders of axes are candidates.
+    pub(crate) is_named: bool,
+    /// The choice of the levels' bounds.
+    pub(crate) tightening: TighteningChoice,
     /// The shape of blocks and tiles, if it is given.
     pub(crate) shape: Option<Shape>,
     /// The field's extents, in the user's order.
@@ -163,6 +169,14 @@ impl Request {
         coded.unwrap_or(self.extents)
     }
 
+    /// The layouts for a coded field of these extents.
+    fn layouts(&self, shape: Option<Shape>, coded: &Extents) -> Vec<Layout> {
+        match (self.is_named, self.codecs, shape) {
+            (true, [codec], Some(shape)) => vec![Layout::new(*codec, shape, *coded)],
+            _ => candidates(self.codecs, shape, coded),
+        }
+    }
+
     /// The candidate of slices, if the axes and the shape are open to it.
     fn sliced(&self) -> Option<Candidate> {
         self.takes(axes::sliced(&self.extents)?)
@@ -174,6 +188,12 @@ impl Request {
             self.axes.is_none() && self.shape.is_none_or(|shape| shape == candidate.shape);
         is_open.then_some(candidate)
     }
+}
+
+/// A codec, as the list of one.
+pub(crate) fn only(codec: Codec) -> &'static [Codec] {
+    let at = Codec::ALL.iter().position(|known| *known == codec);
+    at.map_or(&[], |at| &Codec::ALL[at..=at])
 }
 
 /// Those of the codecs of a preset that keep zeros and signs by themselves, which are the first ones. Decoded values come
@@ -220,13 +240,21 @@ fn best_in<T: Element>(
 ) -> Result<(Best, f64), Error> {
     let coded = coded_values(copies, mapping, field)?;
     let field = coded.as_deref().unwrap_or(field);
-    let quantizer = cpu::resolve(Version::best(), bound, field).with_holes(mapping.has_holes());
+    let tolerance = Tolerance {
+        bound,
+        tightening: request.tightening,
+    };
+    let (quantizer, tightening) = cpu::resolve(Version::best(), tolerance, field);
+    let quantizer = quantizer.with_holes(mapping.has_holes());
     let least = || {
         Ok(cpu::extremes(Version::best(), field)
             .values()
             .map(|(least, _)| least))
     };
-    let request = request.seen(mapping, &quantizer, || Ok(census(field)), least)?;
+    let request = Request {
+        tightening,
+        ..request.seen(mapping, &quantizer, || Ok(census(field)), least)?
+    };
     let extents = &request.extents;
     let best = choose_in_whole(&quantizer, &request, &mut InMemory { extents, field })?;
     Ok((best, quantizer.error().to_f64()))
@@ -267,7 +295,7 @@ pub(crate) fn choose_in_whole<T: Element>(
     if request.axes.is_some() {
         return Ok(best);
     }
-    for candidate in axes::turned(&request.extents, quantizer, field)? {
+    for candidate in axes::turned(&request.extents, quantizer, request.is_named, field)? {
         let Some(candidate) = request.takes(candidate) else {
             continue;
         };
@@ -329,7 +357,7 @@ impl Best {
         if !is_promising {
             return Ok(());
         }
-        let candidates = candidates(request.codecs, Some(candidate.shape), &coded);
+        let candidates = request.layouts(Some(candidate.shape), &coded);
         let (bytes, layout) = race::shortest(predictions, &candidates)?;
         if is_better(bytes) {
             *self = Self {
@@ -358,7 +386,7 @@ pub(crate) fn choose<T: Element>(
     request: &Request,
     field: &mut dyn SampledField<T>,
 ) -> Result<Best, Error> {
-    let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
+    let candidates = request.layouts(request.shape, &request.coded(request.axes));
     let mut predictions = Predictions::new(quantizer, request, Yardsticks::default(), &mut *field);
     let (bytes, layout) = race::shortest(&mut predictions, &candidates)?;
     let (axes, keep) = (request.axes, request.keep(layout.codec));
@@ -375,7 +403,7 @@ pub(crate) fn choose<T: Element>(
 /// The tiles that [`choose`] weighs first.
 #[cfg(feature = "cuda")]
 pub(crate) fn tiles_to_weigh(request: &Request) -> Vec<TilesToWeigh> {
-    let candidates = candidates(request.codecs, request.shape, &request.coded(request.axes));
+    let candidates = request.layouts(request.shape, &request.coded(request.axes));
     let efforts = race::efforts(&candidates);
     predictions::tiles_to_weigh(request, &candidates, &efforts)
 }

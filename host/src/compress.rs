@@ -4,6 +4,7 @@ mod choice;
 mod settings;
 
 use crate::auto_device::{Direction, Workload};
+use crate::axes_setting::AxesSetting;
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::cpu::mapping::axes::Turn;
@@ -20,16 +21,19 @@ use crate::progress::SILENT;
 use crate::scratch::{Coded, Copies, Scratch};
 use crate::stream_layout::StreamLayout;
 use crate::stream_ref::StreamRef;
+use crate::tolerance::Tolerance;
 use crate::{memory, slabs};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::mapping::ValueMapping;
-use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, with_value};
+use ferrosz_codec::{
+    Bound, BoundMode, Codec, Dtype, Element, Preference, Shape, Value, with_value,
+};
 use std::io::Write;
 
 /// [`Compressor::run`] of a type of values.
@@ -62,10 +66,11 @@ pub struct Compressor {
     keeping: Keeping,
     /// Whether decoded values that are compressed again must come back as they are.
     rewritable: bool,
-    /// None: a preset chooses them; a codec takes the default rule.
-    axes: Option<Axes>,
+    /// None: a preset searches them; a codec takes the default rule.
+    axes: Option<AxesSetting>,
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
+    preference: Preference,
     device: Device,
     pub(crate) copies: Copies,
 }
@@ -236,7 +241,8 @@ impl Compressor {
             self.check_conversion::<V>()?;
             self.max_compressed_len(elements, V::TYPE)?;
             let layout = self.stream_layout(elements, V::TYPE)?;
-            sink.take(gpu.compress(&layout, self.bound, &ValueMapping::default(), field)?)?;
+            let tolerance = self.tolerance(self.bound);
+            sink.take(gpu.compress(&layout, tolerance, &ValueMapping::default(), field)?)?;
             progress(elements);
             return Ok(());
         }
@@ -264,11 +270,12 @@ impl Compressor {
         let mapping = chosen.value_mapping(T::DTYPE)?;
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
         let StreamLayout { layout, order, .. } = stream_layout;
+        let tolerance = chosen.tolerance(self.bound);
         if conversion.is_none()
             && let Some((machines, slabs)) =
                 slabs::divided(self.device, &stream_layout, self.bound)?
         {
-            slabs::compress::compress(&machines, &slabs, &stream_layout, self.bound, field, sink)?;
+            slabs::compress::compress(&machines, &slabs, &stream_layout, tolerance, field, sink)?;
             progress(elements);
             return Ok(());
         }
@@ -277,7 +284,7 @@ impl Compressor {
                 let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
                 let job = Job {
                     layout,
-                    bound,
+                    tolerance: Tolerance { bound, ..tolerance },
                     bound_of_values,
                     mapping,
                     order,
@@ -286,7 +293,7 @@ impl Compressor {
                 cpu::compress(version, &job, self.copies, &coded, sink, progress)
             }
             Backend::Gpu(executor) => {
-                let stream = executor.compress(&stream_layout, self.bound, &mapping, field)?;
+                let stream = executor.compress(&stream_layout, tolerance, &mapping, field)?;
                 sink.take(with_conversion(stream, bound_of_values, &conversion)?)?;
                 progress(elements);
                 Ok(())

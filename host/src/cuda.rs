@@ -271,6 +271,7 @@ impl Gpu {
         let call = Compression {
             layout: &layout,
             bound: compressor.bound(),
+            tightening: compressor.tightening(),
             extremes: choice.extremes(),
             mapping: &mapping,
             fills: compressor.missing::<V>()?.len() as u32,

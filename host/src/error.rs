@@ -1,5 +1,6 @@
 //! All errors of the library, with their causes.
 
+use crate::choice::Choice;
 use crate::target::{Target, TargetKind};
 use crate::ways::{Setting, Way, refusal};
 use ferrosz_codec::error::AxesError;
@@ -124,10 +125,15 @@ pub enum Error {
     },
     /// Integers of 32 bits, and fill values of types that are converted, are not compressed in device memory.
     #[error(
-        "device memory takes values of f32, f64 and, without fill values, of f16, bf16, i16 and u16, not of {0}; \
-         give the values in host memory, on any device"
+        "device memory takes values of f32, f64 and, without fill values and a preference of quality, of f16, bf16, i16 and \
+         u16, not of {0}; give the values in host memory, on any device"
     )]
     ConvertedOnDevice(ValueType),
+    /// The order of axes is searched in host memory alone.
+    #[error(
+        "axes: their order is searched in host memory alone; choose for the values there, or name the roles of the axes"
+    )]
+    AxesOnDevice,
     /// Values that are not missing are within the bound of a fill value, in a field in device memory. Decoded they might be the
     /// fill value, and so missing. Of a field in host memory they come back apart from it.
     #[error(
@@ -157,6 +163,13 @@ pub enum Error {
         "codec {0} has splines, so errors add up where its decoded values are compressed again; give a codec without splines"
     )]
     NotRewritable(Codec),
+    /// Neither a codec nor those of a preset predict level by level, so that levels cannot have bounds of their own.
+    #[error(
+        "{} no levels, whose bounds a preference of quality would tighten; give a codec with splines or stencils, or the \
+         preset small, not rewritable",
+        without_levels(*.0)
+    )]
+    NoLevels(Choice),
     /// There are more fill values than a stream can have.
     #[error("there are more than {0} fill values")]
     TooManyFills(usize),
@@ -334,6 +347,14 @@ impl Error {
             kind: error.kind(),
             reason: error.to_string(),
         }
+    }
+}
+
+/// The choice that has no levels, and its verb.
+fn without_levels(choice: Choice) -> String {
+    match choice {
+        Choice::Codec(codec) => format!("codec {codec} has"),
+        Choice::Preset(preset) => format!("the codecs of preset {preset} have"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is decided before a field is encoded.
 
 use crate::stream_layout::records_of;
+use crate::tolerance::Tolerance;
 use ferrosz_codec::Bound;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::Header;
@@ -14,8 +15,8 @@ use ferrosz_codec::mapping::conversion::Conversion;
 pub(crate) struct Job {
     /// The layout of the coded field; it has as many classes as the mapping.
     pub(crate) layout: Layout,
-    /// The bound of the coded field.
-    pub(crate) bound: Bound,
+    /// The bound of the coded field, and those of its levels.
+    pub(crate) tolerance: Tolerance,
     /// The bound of the user's values, which the header has.
     pub(crate) bound_of_values: Bound,
     pub(crate) mapping: ValueMapping,
@@ -40,7 +41,7 @@ impl Job {
             bound: self.bound_of_values,
             record_bytes: records.len() as u64,
             record_sum: checksum(0, records),
-            ..(self.layout).header(value_type.coded(), self.bound, error_bits)
+            ..(self.layout).header(value_type.coded(), self.tolerance.bound, error_bits)
         }
     }
 }

@@ -17,6 +17,7 @@
 mod compiled;
 
 mod auto_device;
+mod axes_setting;
 mod backend;
 mod batch;
 mod choice;
@@ -68,10 +69,12 @@ mod table;
 pub mod target;
 mod threads;
 mod tile_ranges;
+mod tolerance;
 mod update;
 pub mod ways;
 pub mod windows;
 
+pub use axes_setting::AxesSetting;
 pub use choice::Choice;
 pub use compress::Compressor;
 pub use decompress::Decompressor;
@@ -80,8 +83,8 @@ pub use error::Error;
 pub use ferrosz_codec::mapping::axes::Axes;
 pub use ferrosz_codec::value::{Bf16, F16};
 pub use ferrosz_codec::{
-    Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preset, Shape, Value,
-    ValueType,
+    Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preference, Preset, Shape,
+    Value, ValueType,
 };
 pub use fill::Fill;
 pub use info::{Info, info, max_compressed_len};
@@ -98,7 +101,10 @@ pub mod versions {
     use crate::job::Job;
     use crate::progress::SILENT;
     use crate::scratch::Copies;
-    use crate::{Bound, Compressor, Decompressor, Device, Element, Error, Part, Value, cpu};
+    use crate::tolerance::Tolerance;
+    use crate::{
+        Bound, Compressor, Decompressor, Device, Element, Error, Part, Preference, Value, cpu,
+    };
     use ferrosz_codec::container::layout::Layout;
     use ferrosz_codec::mapping::ValueMapping;
     use ferrosz_codec::mapping::axes::Order;
@@ -159,7 +165,10 @@ pub mod versions {
         let coded = in_order(copies, layout.extents.lengths(), order, field)?;
         let job = Job {
             layout,
-            bound,
+            tolerance: Tolerance {
+                bound,
+                tightening: Preference::Ratio.tightening(),
+            },
             bound_of_values: bound,
             mapping: *mapping,
             order: *order,

@@ -19,16 +19,19 @@ pub use plan::Plan;
 
 use crate::compress::{Compressor, in_order};
 use crate::cpu::mapping::conversion;
+use crate::cpu::tiles::compress::Field;
 use crate::cpu::{self, Version};
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::job::Job;
+use crate::tolerance::Tolerance;
 use crate::ways::{Setting, Way};
 use decomposition::Decomposition;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, Value, with_value};
 use fetch::{Held, own_window};
@@ -119,7 +122,7 @@ impl Compressor {
         let gpu = gpu::Member::new(group, gpu, &layout)?;
         let job = Job {
             layout,
-            bound: coder.bound(),
+            tolerance: chosen.tolerance(coder.bound()),
             bound_of_values: self.bound(),
             mapping: ValueMapping::default(),
             order,
@@ -184,33 +187,40 @@ fn encode<T: Element>(
     held: &Held<'_, T>,
 ) -> Result<u64, Error> {
     let version = Version::best();
-    let quantizer = resolve(version, group, job.bound, held.values)?;
+    let (quantizer, tightening) = resolve(version, group, job.tolerance, held.values)?;
     let (layout, records) = (job.layout, job.records());
     let header = job.header(&records, quantizer.error().to_bits64());
     let own = match (gpu, layout.family()) {
         _ if layout.extents.elements() == 0 => EncodedChunks::default(),
         (Some(gpu), _) => {
             let bound = Bound::abs(quantizer.error().to_f64())?;
-            gpu.encode(group, &layout, bound, held)?
+            gpu.encode(group, &layout, Tolerance { bound, tightening }, held)?
         }
         (None, Family::Blocks(layout)) => blocks::encode(version, group, layout, &quantizer, held)?,
-        (None, Family::Tiles(layout)) => tiles::encode(version, group, &layout, &quantizer, held)?,
+        (None, Family::Tiles(layout)) => {
+            let field = Field {
+                version,
+                layout: &layout,
+                quantizer: &quantizer,
+            };
+            tiles::encode(group, &field, tightening, held)?
+        }
     };
     place::write(group, header, &records, layout.entries(), &own)
 }
 
-/// The quantiser of a bound on the field of all members.
+/// The quantiser of the field of all members, and the choice of its levels' bounds.
 fn resolve<T: Element>(
     version: Version,
     group: &dyn Group,
-    bound: Bound,
+    tolerance: Tolerance,
     values: &[T],
-) -> Result<Quantizer<T>, Error> {
-    let found = match bound.needs_extremes() {
+) -> Result<(Quantizer<T>, TighteningChoice), Error> {
+    let found = match tolerance.needs_extremes() {
         true => extremes(version, group, values)?,
         false => Extremes::default(),
     };
-    Ok(bound.resolve(&found))
+    Ok(tolerance.resolve(&found))
 }
 
 /// The extremes of the field of all members.

@@ -26,7 +26,7 @@ pub enum Setting {
     Mask,
     /// A bound relative to each value.
     Pwrel,
-    /// A preset, whose codec is not chosen yet.
+    /// A preset, or axes that are searched, of which nothing is chosen yet.
     Preset,
     /// Another order of axes.
     Axes,
@@ -124,7 +124,7 @@ impl fmt::Display for Setting {
         f.write_str(match self {
             Self::Mask => "fill values, or zeros and signs that only a mask keeps",
             Self::Pwrel => "a bound relative to each value",
-            Self::Preset => "a preset whose codec is not chosen",
+            Self::Preset => "a preset, or a search of the axes, before the choice",
             Self::Axes => "another order of axes",
             Self::Converted => "values of 16 bits or integers",
             Self::Extents => "extents",

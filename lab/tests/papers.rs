@@ -13,7 +13,7 @@ fn points_have_the_length_and_the_psnr_of_their_streams() {
     let place = Place::new();
     place.put("a.npy", &npy("f32"));
     let found = place.json("papers NYX=a.npy --range 1e-2,1e-3 --repeat 1 --json --quiet");
-    assert_eq!(points(&found).len(), 10 * 2);
+    assert_eq!(points(&found).len(), 11 * 2);
     let values: Vec<f32> = field().into_iter().map(|value| value as f32).collect();
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (min, max) = (

@@ -45,7 +45,7 @@ const fn whole_of(package: &'static str, name: &'static str, test: &'static str)
 }
 
 /// docs/testing.md says what each guarantees.
-const CAMPAIGNS: [Campaign; 42] = [
+const CAMPAIGNS: [Campaign; 43] = [
     campaign(
         "matrix",
         "matrix::every_machine_makes_and_reads_the_same",
@@ -86,6 +86,12 @@ const CAMPAIGNS: [Campaign; 42] = [
         "rewrites::errors_of_rewrites_never_add_up",
         20_000,
         1000,
+    ),
+    campaign(
+        "tile-parts",
+        "tile_parts::parts_of_tiles_on_the_emulator",
+        400,
+        100,
     ),
     campaign(
         "parts",

@@ -174,6 +174,12 @@ module ferrosz
             integer(c_int32_t), value :: tiles
             integer(c_int32_t) :: ferrosz_compressor_set_chunk_tiles
         end function
+        function ferrosz_compressor_set_preference(compressor, preference, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            character(kind=c_char), intent(in) :: preference(*)
+            integer(c_int32_t) :: ferrosz_compressor_set_preference
+        end function
         function ferrosz_compressor_set_device(compressor, device, error) bind(c)
             import
             type(c_ptr), value :: compressor, error

@@ -275,7 +275,8 @@ ferrosz_status ferrosz_compressor_keep_signs(ferrosz_compressor *compressor, fer
 // Keeps zeros: a zero comes back as a zero, also with codecs that do not do so by themselves.
 ferrosz_status ferrosz_compressor_keep_zeros(ferrosz_compressor *compressor, ferrosz_error *error);
 
-// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart.
+// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart. With "auto"
+// each field decides, also with a codec that is named; a preset does so without it.
 ferrosz_status ferrosz_compressor_set_axes(ferrosz_compressor *compressor,
                                            const char *axes,
                                            ferrosz_error *error);
@@ -290,6 +291,12 @@ ferrosz_status ferrosz_compressor_set_rank(ferrosz_compressor *compressor,
 ferrosz_status ferrosz_compressor_set_chunk_tiles(ferrosz_compressor *compressor,
                                                   uint32_t tiles,
                                                   ferrosz_error *error);
+
+// Sets what is preferred: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at
+// the same bound, and longer streams.
+ferrosz_status ferrosz_compressor_set_preference(ferrosz_compressor *compressor,
+                                                 const char *preference,
+                                                 ferrosz_error *error);
 
 // Sets the device on which fields of host memory are compressed: "auto" (the default), "cpu", "cuda" or "cuda:1";
 // "cuda:all" or "cuda:0,1" for several GPUs.

@@ -6,7 +6,7 @@ use crate::guard;
 use crate::status::ferrosz_status;
 use crate::types::{bound_mode, ferrosz_bound_mode, ferrosz_type, value_type};
 use ferrosz::codec::with_value;
-use ferrosz::{Axes, Bound, Choice, Codec, Device, Fill, Preset};
+use ferrosz::{AxesSetting, Bound, Choice, Codec, Device, Fill, Preference, Preset};
 use std::ffi::c_char;
 
 /// Settings with which any number of fields are compressed. Several threads may compress with one compressor at the same
@@ -154,7 +154,8 @@ pub unsafe extern "C" fn ferrosz_compressor_keep_zeros(
     change(compressor, error, |compressor| Ok(compressor.keep_zeros()))
 }
 
-/// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart.
+/// Sets the role of each axis, as "s,z,y,x": z, y and x are coded together, s are slices that are coded apart. With "auto"
+/// each field decides, also with a codec that is named; a preset does so without it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_set_axes(
     compressor: *mut Compressor,
@@ -164,9 +165,9 @@ pub unsafe extern "C" fn ferrosz_compressor_set_axes(
     change(compressor, error, |compressor| {
         // SAFETY: by the contract of the crate.
         let roles = unsafe { arguments::text("axes", axes)? };
-        let axes: Axes = (roles.parse())
+        let axes: AxesSetting = (roles.parse())
             .map_err(|error| Failure::argument("axes", format!("'{roles}': {error}")))?;
-        Ok(compressor.axes(axes))
+        Ok(compressor.with_axes(axes))
     })
 }
 
@@ -193,6 +194,23 @@ pub unsafe extern "C" fn ferrosz_compressor_set_chunk_tiles(
 ) -> ferrosz_status {
     change(compressor, error, |compressor| {
         Ok(compressor.with_chunk_tiles(tiles)?)
+    })
+}
+
+/// Sets what is preferred: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at
+/// the same bound, and longer streams.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_preference(
+    compressor: *mut Compressor,
+    preference: *const c_char,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        // SAFETY: by the contract of the crate.
+        let name = unsafe { arguments::text("preference", preference)? };
+        let preference: Preference = (name.parse())
+            .map_err(|error| Failure::argument("preference", format!("'{name}': {error}")))?;
+        Ok(compressor.prefer(preference)?)
     })
 }
 

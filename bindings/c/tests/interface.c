@@ -248,6 +248,7 @@ static void wrong_arguments(ferrosz_error *error) {
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 4, error), FERROSZ_INVALID_ARGUMENT, "rank 4");
     CHECK_FAILS(ferrosz_compressor_set_rank(compressor, 257, error), FERROSZ_INVALID_ARGUMENT, "rank");
     CHECK_FAILS(ferrosz_compressor_set_chunk_tiles(compressor, 5, error), FERROSZ_INVALID_ARGUMENT, "chunks of 5 tiles");
+    CHECK_FAILS(ferrosz_compressor_set_preference(compressor, "beauty", error), FERROSZ_INVALID_ARGUMENT, "preference");
     CHECK_FAILS(ferrosz_compressor_set_axes(compressor, "q,x", error), FERROSZ_INVALID_ARGUMENT, "axes: 'q,x'");
     CHECK_FAILS(ferrosz_compressor_set_device(compressor, "tpu", error), FERROSZ_INVALID_ARGUMENT, "'tpu' is not a device");
     CHECK_FAILS(ferrosz_compressor_choose(compressor, 0, field, 8, error), FERROSZ_INVALID_ARGUMENT, "type: 0");

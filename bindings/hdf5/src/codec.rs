@@ -35,10 +35,10 @@ pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
     if request.rank > 0 {
         compressor = compressor.with_rank(request.rank)?;
     }
-    match request.chunk_tiles {
-        0 => Ok(compressor),
-        tiles => Ok(compressor.with_chunk_tiles(tiles)?),
+    if request.chunk_tiles > 0 {
+        compressor = compressor.with_chunk_tiles(request.chunk_tiles)?;
     }
+    Ok(compressor.prefer(request.preference)?)
 }
 
 /// The stream of a chunk.
@@ -183,6 +183,7 @@ mod tests {
                 choice: Preset::Small.into(),
                 rank: 0,
                 chunk_tiles: 0,
+                preference: ferrosz::Preference::Ratio,
                 fill,
                 written_once: false,
             },

@@ -7,7 +7,7 @@
 use crate::datatype::Stored;
 use crate::failure::Failure;
 use ferrosz::codec::pipeline::CodecId;
-use ferrosz::{Bound, BoundMode, Choice, Codec, Preset, ValueType};
+use ferrosz::{Bound, BoundMode, Choice, Codec, Preference, Preset, ValueType};
 
 /// The version of the list that this plugin writes and reads.
 const VERSION: u32 = 1;
@@ -39,6 +39,9 @@ const OF_64_BITS: u32 = 1 << 11;
 /// In the last byte of the first word: each chunk is written once.
 const WRITTEN_ONCE: u8 = 1;
 
+/// In the same byte: quality is preferred.
+const PREFERS_QUALITY: u8 = 2;
+
 /// The most axes of a field. HDF5 has up to 32.
 const MOST_AXES: usize = 8;
 
@@ -53,6 +56,8 @@ pub struct Request {
     pub rank: u8,
     /// Tiles of a chunk of a codec of tiles; 0 for those of the preset or codec.
     pub chunk_tiles: u32,
+    /// Few bytes, or small errors.
+    pub preference: Preference,
     /// The values that stand for missing elements.
     pub fill: FillRequest,
     /// Whether each chunk is written once. If not, a chunk may be decoded and encoded again any number of times, as HDF5 does
@@ -105,7 +110,7 @@ impl Request {
             )));
         };
         let [version, mode, fill_mode, rest] = first.to_le_bytes();
-        if u32::from(version) != VERSION || rest & !WRITTEN_ONCE != 0 {
+        if u32::from(version) != VERSION || rest & !(WRITTEN_ONCE | PREFERS_QUALITY) != 0 {
             return Err(Failure::new(format_args!(
                 "cd_values[0]: {first:#x} is not of version {VERSION}, the only one that this plugin knows"
             )));
@@ -138,6 +143,10 @@ impl Request {
             choice: choice_of(*choice)?,
             rank: rank.ok_or_else(|| Failure::new("cd_values[2]: the rank must be 0 to 3"))?,
             chunk_tiles,
+            preference: match rest & PREFERS_QUALITY {
+                0 => Preference::Ratio,
+                _ => Preference::Quality,
+            },
             fill,
             written_once: rest == WRITTEN_ONCE,
         })
@@ -168,10 +177,14 @@ impl Request {
         };
         let mode = u32::from(self.bound.mode().id());
         let once = if self.written_once { WRITTEN_ONCE } else { 0 };
+        let quality = match self.preference {
+            Preference::Ratio => 0,
+            Preference::Quality => PREFERS_QUALITY,
+        };
         let [low, high] = halves(self.bound.value().to_bits());
         let [fill_low, fill_high] = halves(fill.to_bits());
         [
-            VERSION | mode << 8 | fill_mode << 16 | u32::from(once) << 24,
+            VERSION | mode << 8 | fill_mode << 16 | u32::from(once | quality) << 24,
             number_of(self.choice),
             u32::from(self.rank) | self.chunk_tiles << CHUNK_TILES_AT,
             low,
@@ -305,6 +318,7 @@ mod tests {
                 choice: Preset::Small.into(),
                 rank: 0,
                 chunk_tiles: 0,
+                preference: Preference::Ratio,
                 fill: FillRequest::Auto,
                 written_once: false,
             },
@@ -362,6 +376,8 @@ mod tests {
                     fill,
                     rank: 2,
                     chunk_tiles: 16,
+                    preference: [Preference::Ratio, Preference::Quality]
+                        [usize::from(fill == FillRequest::None)],
                     bound: Bound::pwrel(0.01).unwrap(),
                     written_once: choice == Codec::INTERP.into(),
                 };
@@ -439,7 +455,7 @@ mod tests {
             (0, 0x401),
             (0, 0x3_0001),
             (0, 0x2_0001),
-            (0, 0x200_0001),
+            (0, 0x400_0001),
             (1, 3),
             (1, 515),
             (2, 4),

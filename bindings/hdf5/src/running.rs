@@ -196,6 +196,7 @@ mod tests {
                 choice: Preset::Fast.into(),
                 rank: 0,
                 chunk_tiles: 0,
+                preference: ferrosz::Preference::Ratio,
                 fill: FillRequest::None,
                 written_once: false,
             },

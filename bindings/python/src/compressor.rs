@@ -9,7 +9,7 @@ use crate::error::{argument, raised};
 use crate::group::Members;
 use crate::masked;
 use crate::options::{
-    Aim, Aims, Fills, Options, axes as axes_of, by_field, choice, device as device_of,
+    Aim, Aims, Fills, Options, by_field, choice, device as device_of, preference, with_axes,
 };
 use crate::part::IndexedBox;
 use crate::pool;
@@ -52,6 +52,7 @@ struct Given<'a> {
     rank: Option<u8>,
     axes: Option<&'a str>,
     chunk_tiles: Option<u32>,
+    prefer: Option<&'a str>,
     fill: Option<&'a Fills>,
     keep_sign: Option<bool>,
     keep_zero: Option<bool>,
@@ -88,13 +89,16 @@ impl Given<'_> {
         let device = device_of(py, self.device.unwrap_or("auto"))?;
         let mut compressor = ferrosz::Compressor::new(choice, bound).device(device);
         if let Some(text) = self.axes {
-            compressor = compressor.axes(axes_of(py, text)?);
+            compressor = with_axes(py, compressor, text)?;
         }
         if let Some(rank) = self.rank {
             compressor = compressor.with_rank(rank).map_err(failed)?;
         }
         if let Some(tiles) = self.chunk_tiles {
             compressor = compressor.with_chunk_tiles(tiles).map_err(failed)?;
+        }
+        if let Some(name) = self.prefer {
+            compressor = compressor.prefer(preference(py, name)?).map_err(failed)?;
         }
         if self.keep.is_some() {
             compressor = compressor.keep_none();
@@ -117,10 +121,10 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, chunk_tiles=None, fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
+        rank=None, axes=None, chunk_tiles=None, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
         rewritable=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
-        codec=None, rank=None, axes=None, chunk_tiles=None, fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
+        codec=None, rank=None, axes=None, chunk_tiles=None, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
         rewritable=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
@@ -137,6 +141,7 @@ impl Compressor {
         rank: Option<u8>,
         axes: Option<&str>,
         chunk_tiles: Option<u32>,
+        prefer: &str,
         fill: Fills,
         keep_sign: bool,
         keep_zero: bool,
@@ -157,6 +162,7 @@ impl Compressor {
             rank,
             axes,
             chunk_tiles,
+            prefer: (prefer != "ratio").then_some(prefer),
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),
             keep_zero: keep_zero.then_some(true),

@@ -3,8 +3,8 @@
 use crate::error::{argument, raised};
 use ferrosz::target::{Target, TargetKind};
 use ferrosz::{
-    Axes, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill, Preset,
-    Value,
+    AxesSetting, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill,
+    Preference, Preset, Value,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -276,14 +276,25 @@ pub fn codec_of(py: Python<'_>, name: &str) -> PyResult<Codec> {
     })
 }
 
-/// The roles of axes, from a text such as `"s,z,y,x"`.
+/// A compressor with axes: roles such as `"s,z,y,x"`, or `"auto"`.
 ///
 /// # Errors
 ///
 /// `ArgumentError`.
-pub fn axes(py: Python<'_>, text: &str) -> PyResult<Axes> {
-    text.parse()
+pub fn with_axes(py: Python<'_>, compressor: Compressor, text: &str) -> PyResult<Compressor> {
+    let axes: Result<AxesSetting, _> = text.parse();
+    axes.map(|axes| compressor.with_axes(axes))
         .map_err(|error| argument(py, format!("axes: {error}")))
+}
+
+/// The preference with this name.
+///
+/// # Errors
+///
+/// `ArgumentError`.
+pub fn preference(py: Python<'_>, name: &str) -> PyResult<Preference> {
+    name.parse()
+        .map_err(|error| argument(py, format!("prefer: {error}")))
 }
 
 /// The device with this name.

@@ -1,7 +1,7 @@
 //! The codec's configuration in the metadata of an array.
 
 use ferrosz::codec::bound::Extremes;
-use ferrosz::{Axes, Bound, BoundError, Choice, Codec, Compressor, Preset};
+use ferrosz::{AxesSetting, Bound, BoundError, Choice, Codec, Compressor, Preference, Preset};
 use serde::{Deserialize, Serialize};
 use zarrs::metadata::ConfigurationSerialize;
 use zarrs::metadata::v3::MetadataV3;
@@ -39,12 +39,15 @@ pub struct FerroszCodecConfiguration {
     /// The dimensions of blocks or tiles, 1 to 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u8>,
-    /// Which axes are coded together, such as `s,z,y,x`.
+    /// Which axes are coded together, such as `s,z,y,x`; or `auto`.
     #[serde(with = "by_name", skip_serializing_if = "Option::is_none")]
-    pub axes: Option<Axes>,
+    pub axes: Option<AxesSetting>,
     /// The tiles of a chunk of a codec of tiles: 4, 16 or 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_tiles: Option<u32>,
+    /// Few bytes, or small errors of codecs with splines or stencils: then a higher PSNR at the same bound.
+    #[serde(with = "by_name", skip_serializing_if = "Option::is_none")]
+    pub prefer: Option<Preference>,
     /// Whether every value keeps its sign.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_sign: bool,
@@ -137,10 +140,13 @@ impl FerroszCodecConfiguration {
             compressor = compressor.with_rank(rank).map_err(invalid)?;
         }
         if let Some(axes) = self.axes {
-            compressor = compressor.axes(axes);
+            compressor = compressor.with_axes(axes);
         }
         if let Some(tiles) = self.chunk_tiles {
             compressor = compressor.with_chunk_tiles(tiles).map_err(invalid)?;
+        }
+        if let Some(preference) = self.prefer {
+            compressor = compressor.prefer(preference).map_err(invalid)?;
         }
         if self.keep_sign {
             compressor = compressor.keep_signs();

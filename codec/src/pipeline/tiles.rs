@@ -3,7 +3,7 @@
 use crate::pipeline::{Codec, CodecId, Preset, Registration};
 use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
-use crate::predict::interp::tune::Tuning;
+use crate::predict::interp::tune::{TighteningChoice, Tuning};
 use crate::shape::Shape;
 use crate::tile::TileOrder;
 
@@ -74,12 +74,12 @@ impl TilePredictor {
         }
     }
 
-    /// The tuning of the parameters; none without anchors.
-    pub const fn tuning(self) -> Option<Tuning> {
+    /// The tuning of the parameters, with this choice of the levels' bounds; none without anchors.
+    pub const fn tuning(self, tightening: TighteningChoice) -> Option<Tuning> {
         match self {
             Self::Lorenzo => None,
-            Self::Interp(geometry) => Some(Tuning::of_stream(geometry)),
-            fitted => Some(Tuning::of_fitted(fitted.fitted())),
+            Self::Interp(geometry) => Some(Tuning::of_stream(geometry, tightening)),
+            fitted => Some(Tuning::of_fitted(fitted.fitted(), tightening)),
         }
     }
 

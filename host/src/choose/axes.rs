@@ -71,7 +71,8 @@ fn longer(extents: &Extents) -> Vec<usize> {
 }
 
 /// The candidates that put smooth axes last. None if no axis is clearly smoother than those that the default rule
-/// codes.
+/// codes. With `roughest_first` there is also the order of cuSZ-i's paper, in which the roughest of the axes that are coded
+/// together comes first.
 ///
 /// # Errors
 ///
@@ -79,6 +80,7 @@ fn longer(extents: &Extents) -> Vec<usize> {
 pub(crate) fn turned<T: Element>(
     extents: &Extents,
     quantizer: &Quantizer<T>,
+    roughest_first: bool,
     field: &mut dyn WholeField<T>,
 ) -> Result<Vec<Candidate>, Error> {
     let longer = longer(extents);
@@ -108,6 +110,11 @@ pub(crate) fn turned<T: Element>(
         coded.sort_unstable();
         coded.push(smoothest[0]);
         let coded: Vec<usize> = coded.into_iter().map(|i| longer[i]).collect();
+        found.extend(Candidate::of(extents.lengths().len(), &coded));
+    }
+    if roughest_first {
+        let smoothest = by_bits.iter().take(3).rev();
+        let coded: Vec<usize> = smoothest.map(|i| longer[*i]).collect();
         found.extend(Candidate::of(extents.lengths().len(), &coded));
     }
     found.retain(|candidate| !candidate.axes.order().is_identity());
@@ -252,7 +259,7 @@ mod tests {
             extents: &extents,
             field: &field,
         };
-        let found = turned(&extents, &quantizer, &mut in_memory).unwrap();
+        let found = turned(&extents, &quantizer, false, &mut in_memory).unwrap();
         found.iter().map(|found| found.axes.to_string()).collect()
     }
 

@@ -269,6 +269,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             tiles: &tile_grid,
             row: row_of(layout),
             quantizer: &quantizer,
+            tightening: self.request.tightening,
             are_holes,
             block_shapes: &block_shapes,
             weights: self.weights.entry((tile_grid, are_holes)).or_default(),
@@ -280,7 +281,9 @@ impl<'a, T: Element> Predictions<'a, T> {
         };
         let codec = layout.codec.tiles();
         let is_fitted = codec.is_some_and(|codec| codec.predictor.fitted().is_some());
-        match is_tuned && is_fitted {
+        // Splines alone hardly change with tuning beside other codecs; beside their own with other axes they do.
+        let is_sensitive = is_fitted || self.request.is_named && layout.codec.has_levels();
+        match is_tuned && is_sensitive {
             true => sample.tune(&mut sampler),
             false => Ok(()),
         }
@@ -354,7 +357,12 @@ impl<'a, T: Element> Predictions<'a, T> {
     fn exact_tile_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
         let (values, quantizer) = self.whole(layout)?;
         let tiles = layout.tiles().ok_or(Error::NotChosen)?;
-        Ok(exact_bytes(&tiles, &quantizer, &values))
+        Ok(exact_bytes(
+            &tiles,
+            &quantizer,
+            self.request.tightening,
+            &values,
+        ))
     }
 
     /// The coded field that a layout has, and its quantiser.

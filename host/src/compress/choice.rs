@@ -1,5 +1,6 @@
 //! The codec, rank, axes and length of chunks that a preset chooses for a field, and the absolute error of a relative bound.
 
+use crate::axes_setting::AxesSetting;
 use crate::choice::Choice;
 use crate::choose::{self, Chosen, Request};
 use crate::compress::{Compressor, Converted};
@@ -11,7 +12,7 @@ use crate::scratch::Coded;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
-use ferrosz_codec::{Bound, Codec, Dtype, Element, Value, with_value};
+use ferrosz_codec::{Bound, Dtype, Element, Value, with_value};
 
 impl Compressor {
     /// The same compressor with codec, rank and axes chosen for a field, if they are not yet chosen.
@@ -92,12 +93,10 @@ impl Compressor {
             ..*self
         };
         let mut request = open.request(&extents)?.ok_or(Error::NotChosen)?;
-        if let Some(codec) = self.codec() {
+        if let Some(codec) = self.named() {
             // A field of few dimensions may have another codec than the one that was named.
             let shape = self.shape.unwrap_or(choose::natural_shape(&extents));
-            let codec = Layout::new(codec, shape, extents).codec;
-            let at = Codec::ALL.iter().position(|known| *known == codec);
-            request.codecs = at.map_or(&[], |at| &Codec::ALL[at..=at]);
+            request.codecs = choose::only(Layout::new(codec, shape, extents).codec);
             request.keeping = Keeping::NONE;
         }
         let (coder, coded, request) = self.prepared(request, field)?;
@@ -155,20 +154,37 @@ impl Compressor {
         Ok(self.with_bound(Bound::abs(self.bound.absolute(&extremes))?))
     }
 
-    /// What to choose from for a field of these extents; none if codec and rank are chosen.
+    /// What to choose from for a field of these extents; none if codec, rank and axes are chosen.
     pub(crate) fn request(&self, extents: &Extents) -> Result<Option<Request>, Error> {
         self.coded_extents(extents)?;
-        Ok(self.preset().map(|preset| Request {
-            codecs: match self.rewritable {
-                true => choose::by_themselves(preset.codecs()),
-                false => preset.codecs(),
-            },
+        if self.codec().is_some() {
+            return Ok(None);
+        }
+        let open = Request {
+            codecs: self.codecs(),
+            is_named: false,
+            tightening: self.tightening(),
             shape: self.shape,
             extents: *extents,
-            axes: self.axes,
+            axes: self.given_axes(),
             chunk: self.chunk,
             keeping: self.keeping,
             has_masks: true,
+        };
+        Ok(Some(match self.named() {
+            None => open,
+            // The axes alone are open.
+            Some(codec) => {
+                let layout = self.layout_of(codec, *extents);
+                Request {
+                    codecs: choose::only(layout.codec),
+                    is_named: true,
+                    shape: Some(layout.shape),
+                    chunk: Some(self.chunk.unwrap_or_default()),
+                    keeping: Keeping::just(self.keeping.always),
+                    ..open
+                }
+            }
         }))
     }
 
@@ -200,7 +216,7 @@ impl Compressor {
             keeping: Keeping::just(keep),
             choice: Choice::Codec(layout.codec),
             shape: Some(layout.shape),
-            axes,
+            axes: axes.map(AxesSetting::Roles),
             chunk: Some(layout.chunk),
             ..self
         }

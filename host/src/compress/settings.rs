@@ -1,5 +1,6 @@
 //! The settings of a [`Compressor`], and the layout, mapping and device that they give a field of some length.
 
+use crate::axes_setting::AxesSetting;
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::compress::{Compressor, workload};
@@ -11,6 +12,7 @@ use crate::keeping::Keeping;
 use crate::length::{self, Length};
 use crate::scratch::Copies;
 use crate::stream_layout::StreamLayout;
+use crate::tolerance::Tolerance;
 use crate::ways::{Setting, Way, refusal};
 use crate::{choose, parallel, slabs};
 use ferrosz_codec::container::extents::Extents;
@@ -20,8 +22,11 @@ use ferrosz_codec::mapping::conversion::{Conversion, Kind};
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Preset, Shape, Value, ValueType};
+use ferrosz_codec::{
+    Bound, BoundMode, Codec, Dtype, Element, Preference, Preset, Shape, Value, ValueType,
+};
 
 impl Compressor {
     /// Compression within `bound` by a [`Preset`] or a [`Codec`].
@@ -51,6 +56,7 @@ impl Compressor {
             rewritable: false,
             axes: None,
             chunk: None,
+            preference: Preference::default(),
             device: Device::default(),
             copies: Copies::default(),
         }
@@ -194,12 +200,51 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRewritable`] if a codec was given that has splines.
+    /// [`Error::NotRewritable`] if a codec was given that has splines; [`Error::NoLevels`] if quality is preferred.
     pub fn rewritable(mut self) -> Result<Self, Error> {
-        match self.codec().filter(|codec| !codec.keeps_signs_and_zeros()) {
+        match self.named().filter(|codec| !codec.keeps_signs_and_zeros()) {
             Some(codec) => Err(Error::NotRewritable(codec)),
             None => {
                 self.rewritable = true;
+                self.prefer(self.preference)
+            }
+        }
+    }
+
+    /// Sets what is preferred: few bytes, or small errors besides the largest one. It is for codecs that predict level by level,
+    /// each level with a bound of its own. With [`Preference::Quality`] the coarse levels, on which the errors of all values
+    /// depend, have the bounds of Eq. 2 in the paper of cuSZ-i, by the ratio of the bound to the range of the values, and at
+    /// least a quarter of the field's bound. So the PSNR at the same bound is higher, and streams are longer
+    /// ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/quality.md)). No value is off by more than
+    /// the bound.
+    ///
+    /// A preset chooses the shortest stream as before, in which codecs with levels have these bounds. If it chooses another
+    /// codec, there are no levels, and the preference changes nothing.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor, Preference};
+    ///
+    /// let field: Vec<f32> = (0..96 * 96).map(|i| (i as f32 * 1e-3).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(0.02)?).extents(&[96, 96])?;
+    /// let squares = |preference| {
+    ///     let stream = compressor.prefer(preference)?.compress(&field)?;
+    ///     let decoded: Vec<f32> = Decompressor::new().decompress(&stream)?;
+    ///     Ok::<f32, ferrosz::Error>(field.iter().zip(&decoded).map(|(x, y)| (x - y) * (x - y)).sum())
+    /// };
+    /// assert!(squares(Preference::Quality)? < squares(Preference::Ratio)?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLevels`] for [`Preference::Quality`] if neither the codec nor any codec of the preset has levels.
+    pub fn prefer(mut self, preference: Preference) -> Result<Self, Error> {
+        let codecs = self.codecs();
+        match preference == Preference::Quality && !codecs.iter().any(|codec| codec.has_levels()) {
+            true => Err(Error::NoLevels(self.choice)),
+            false => {
+                self.preference = preference;
                 Ok(self)
             }
         }
@@ -225,7 +270,36 @@ impl Compressor {
     /// # Ok::<(), ferrosz::Error>(())
     /// ```
     #[must_use]
-    pub fn axes(mut self, axes: Axes) -> Self {
+    pub fn axes(self, axes: Axes) -> Self {
+        self.with_axes(AxesSetting::Roles(axes))
+    }
+
+    /// Lets the field decide the order of its axes, also with a codec that is named. Presets do so without this call. A sample
+    /// tells whether the stream is clearly shorter if smooth axes come last. The rank stays that of a named codec.
+    ///
+    /// A named codec is then [chosen](Compressor::choose) for each field, in host memory.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor};
+    ///
+    /// // Rough along the second axis.
+    /// let value = |i: u32| (i / 48 % 48 * 7919 % 1009) as f32 + (i as f32 * 1e-5).sin();
+    /// let field: Vec<f32> = (0..48 * 48 * 48).map(value).collect();
+    /// let named = Compressor::new(Codec::INTERP, Bound::abs(0.1)?).extents(&[48, 48, 48])?;
+    /// let turned = named.axes_auto().compress(&field)?;
+    /// assert_eq!(ferrosz::info(&turned)?.codec, Codec::INTERP);
+    /// assert!(turned.len() < named.compress(&field)?.len());
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn axes_auto(self) -> Self {
+        self.with_axes(AxesSetting::Auto)
+    }
+
+    /// [`Compressor::axes`], or [`Compressor::axes_auto`].
+    #[must_use]
+    pub fn with_axes(mut self, axes: AxesSetting) -> Self {
         self.axes = Some(axes);
         self
     }
@@ -242,7 +316,7 @@ impl Compressor {
     /// [`Error::BadRank`]; [`Error::RankOfCodec`] if the codec has no such blocks.
     pub fn with_rank(mut self, rank: u8) -> Result<Self, Error> {
         let shape = Shape::of_rank(rank).ok_or(Error::BadRank(rank))?;
-        match self.codec().filter(|codec| !codec.takes(shape)) {
+        match self.named().filter(|codec| !codec.takes(shape)) {
             Some(codec) => Err(Error::RankOfCodec { codec, rank }),
             None => {
                 self.shape = Some(shape);
@@ -330,11 +404,54 @@ impl Compressor {
         self
     }
 
-    /// The codec; none if it is not yet chosen.
+    /// The codec; none if it, or the order of the axes, is not yet chosen.
     pub fn codec(&self) -> Option<Codec> {
+        self.named().filter(|_| !self.searches_axes())
+    }
+
+    /// The codec that was given or chosen, whether the axes are chosen or not.
+    pub(crate) fn named(&self) -> Option<Codec> {
         match self.choice {
             Choice::Codec(codec) => Some(codec),
             Choice::Preset(_) => None,
+        }
+    }
+
+    /// The codecs that may be chosen.
+    pub(super) fn codecs(&self) -> &'static [Codec] {
+        match self.choice {
+            Choice::Codec(codec) => choose::only(codec),
+            Choice::Preset(preset) if self.rewritable => choose::by_themselves(preset.codecs()),
+            Choice::Preset(preset) => preset.codecs(),
+        }
+    }
+
+    /// Whether the caller has asked for a search of the axes, and they are not yet chosen.
+    pub(crate) fn searches_axes(&self) -> bool {
+        self.axes == Some(AxesSetting::Auto)
+    }
+
+    /// The axes that were given or chosen.
+    pub(crate) fn given_axes(&self) -> Option<Axes> {
+        match self.axes {
+            Some(AxesSetting::Roles(axes)) => Some(axes),
+            Some(AxesSetting::Auto) | None => None,
+        }
+    }
+
+    /// The choice of the levels' bounds. Of a codec without levels it is the default one, for which nothing must be known.
+    pub(crate) fn tightening(&self) -> TighteningChoice {
+        match self.named().is_none_or(Codec::has_levels) {
+            true => self.preference.tightening(),
+            false => Preference::default().tightening(),
+        }
+    }
+
+    /// The tolerance with a bound of the coded field.
+    pub(crate) fn tolerance(&self, bound: Bound) -> Tolerance {
+        Tolerance {
+            bound,
+            tightening: self.tightening(),
         }
     }
 
@@ -453,7 +570,7 @@ impl Compressor {
 
     /// Whether axes were set whose order is not the user's.
     pub(crate) fn turns_axes(&self) -> bool {
-        self.axes.is_some_and(|axes| !axes.order().is_identity())
+        (self.given_axes()).is_some_and(|axes| !axes.order().is_identity())
     }
 
     /// The error bound.
@@ -519,7 +636,7 @@ impl Compressor {
 
     /// The extents of the coded field, given those of the field.
     pub(crate) fn coded_extents(&self, extents: &Extents) -> Result<Extents, Error> {
-        let Some(axes) = self.axes else {
+        let Some(axes) = self.given_axes() else {
             return Ok(*extents);
         };
         axes.coded_extents(extents)
@@ -567,7 +684,7 @@ impl Compressor {
     /// The order of the axes of the coded field, for fields of this many elements.
     pub(crate) fn order_for(&self, elements: u64) -> Result<Order, Error> {
         let rank = self.extents_for(elements)?.lengths().len();
-        Ok(self.axes.map_or(Order::identity(rank), |axes| axes.order()))
+        Ok((self.given_axes()).map_or(Order::identity(rank), |axes| axes.order()))
     }
 
     /// Checks that values of a type can be converted.
@@ -610,8 +727,8 @@ impl Compressor {
         }
     }
 
-    /// Whether a machine that runs kernels converts values of a type: if it can, and no classes of a mask depend on the
-    /// conversion.
+    /// Whether a machine that runs kernels converts values of a type: if it can, and neither classes of a mask nor bounds of
+    /// levels depend on the conversion.
     ///
     /// # Errors
     ///
@@ -620,7 +737,8 @@ impl Compressor {
         let has_mask = self.keep() != Keep::default() || !self.missing::<V>()?.is_empty();
         // Kernels plan halves by the values of a field.
         let is_planned_apart = self.rewritable && V::TYPE.is_half();
-        Ok(converts(V::TYPE) && !has_mask && !is_planned_apart)
+        let needs_range = self.tightening().needs_range();
+        Ok(converts(V::TYPE) && !has_mask && !is_planned_apart && !needs_range)
     }
 
     /// The fill values of fields of this type, and whether signs and zeros need a mask to be kept. Without a codec they need

@@ -14,23 +14,29 @@ use crate::job::Job;
 use crate::parallel;
 use crate::scratch::Copies;
 use crate::stream_ref::StreamRef;
+use crate::tolerance::Tolerance;
+use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::with_element;
-use ferrosz_codec::{Bound, Element};
 
 /// Values of a task of the search for extremes.
 const SCAN: usize = 1 << 17;
 
-/// The quantiser of a bound on a field.
-pub(crate) fn resolve<T: Element>(version: Version, bound: Bound, values: &[T]) -> Quantizer<T> {
+/// The quantiser of a field, and the choice of its levels' bounds.
+pub(crate) fn resolve<T: Element>(
+    version: Version,
+    tolerance: Tolerance,
+    values: &[T],
+) -> (Quantizer<T>, TighteningChoice) {
     let mut found = Extremes::default();
-    if bound.needs_extremes() {
+    if tolerance.needs_extremes() {
         found = extremes(version, values);
     }
-    bound.resolve(&found)
+    tolerance.resolve(&found)
 }
 
 /// Smallest and largest finite value of a field.
@@ -77,7 +83,8 @@ fn compress_of<T: Element>(
     } = job;
     let mask = encode_mask(layout, &mapping.classes, values)?;
     let mut coded = coded_values(copies, mapping, values)?;
-    let quantizer = resolve(version, job.bound, coded.as_deref().unwrap_or(values));
+    let of_coded = coded.as_deref().unwrap_or(values);
+    let (quantizer, tightening) = resolve(version, job.tolerance, of_coded);
     let quantizer = quantizer.with_holes(mapping.has_holes());
     if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
         fill_field(copies, layout, coded)?;
@@ -87,7 +94,8 @@ fn compress_of<T: Element>(
     let header = job.header(&records, quantizer.error().to_bits64());
     let mut writer = Writer::new(header, &records, sink)?;
     let put = &mut |wave: &[EncodedChunks], waves| writer.put(wave, waves);
-    encode(version, *layout, &quantizer, values, progress, put)?;
+    let levels = (&quantizer, tightening);
+    encode(version, *layout, levels, values, progress, put)?;
     writer.append(&[mask])?;
     writer.finish()
 }
@@ -96,7 +104,7 @@ fn compress_of<T: Element>(
 fn encode<T: Element>(
     version: Version,
     layout: Layout,
-    quantizer: &Quantizer<T>,
+    (quantizer, tightening): (&Quantizer<T>, TighteningChoice),
     field: &[T],
     progress: Progress<'_>,
     put: Put<'_>,
@@ -111,7 +119,12 @@ fn encode<T: Element>(
         }
         Family::Tiles(layout) => {
             let holder = Alone::new(&layout, field);
-            tiles::compress::encode_all(version, &layout, quantizer, &holder, progress, put)
+            let field = tiles::compress::Field {
+                version,
+                layout: &layout,
+                quantizer,
+            };
+            field.encode_all(tightening, &holder, progress, put)
         }
     }
 }

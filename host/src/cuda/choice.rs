@@ -23,7 +23,7 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::census::Census;
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::{Bound, BoundMode, Codec, Element, Shape, Value};
+use ferrosz_codec::{Bound, BoundMode, Codec, Element, Preference, Shape, Value};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 use std::sync::Arc;
@@ -68,8 +68,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::ExtentsMismatch`], [`Error::AxesMismatch`], [`Error::Misaligned`], [`Error::WorkspaceStream`],
-    /// [`Error::OutOfMemory`] and [`Error::Cuda`].
+    /// [`Error::ExtentsMismatch`], [`Error::AxesMismatch`], [`Error::AxesOnDevice`] if the axes are to be searched,
+    /// [`Error::Misaligned`], [`Error::WorkspaceStream`], [`Error::OutOfMemory`] and [`Error::Cuda`].
     pub fn choose<V: Value>(
         &self,
         stream: &Arc<CudaStream>,
@@ -147,6 +147,9 @@ fn request_of<V: Value>(
     compressor: &Compressor,
     extents: &Extents,
 ) -> Result<Option<Request>, Error> {
+    if compressor.searches_axes() {
+        return Err(Error::AxesOnDevice);
+    }
     let bound = compressor.bound();
     let is_exact = V::TYPE.is_integer() && bound.mode() == BoundMode::Abs && bound.value() < 1.0;
     let request = compressor.request(extents)?.map(|request| Request {
@@ -161,7 +164,7 @@ fn request_of<V: Value>(
 }
 
 /// Chooses codec and layout for a field of at least one element. Returns them, and the extremes of the coded field if the
-/// choice has searched them for its bound. `cells` are those of a
+/// choice has searched them for its bound or its levels. `cells` are those of a
 /// workspace without chunks; [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] are clear.
 fn choose_on<V: Value, E: Executor>(
     executor: &E,
@@ -174,7 +177,8 @@ fn choose_on<V: Value, E: Executor>(
     let memory = mappings.allocate(executor)?;
     let coded = mappings.map::<V, _>(executor, &memory, field, cells)?;
     let needs_census = request.needs_census(&mappings.values);
-    let has_search = mappings.search::<V, _>(executor, &coded, needs_census)?;
+    let needs_range = request.tightening.needs_range();
+    let has_search = mappings.search::<V, _>(executor, &coded, needs_census, needs_range)?;
     let tiles = choose::tiles_to_weigh(request);
     let weights = mappings.weigh::<V, _>(executor, &coded, boxes, &tiles)?;
     let Found {
@@ -192,7 +196,12 @@ fn choose_on<V: Value, E: Executor>(
         let extremes = Extremes::<V::Coded>::from_cells(extremes);
         Ok(extremes.values().map(|(least, _)| least))
     };
-    let request = request.seen(&mappings.values, &quantizer, || Ok(census), least)?;
+    let range = Extremes::<V::Coded>::from_cells(extremes).range_down();
+    let error = quantizer.error().to_f64();
+    let request = Request {
+        tightening: request.tightening.of_field(error, range),
+        ..request.seen(&mappings.values, &quantizer, || Ok(census), least)?
+    };
     let mut source = FieldOnMachine {
         executor,
         field: coded.field,
@@ -200,8 +209,8 @@ fn choose_on<V: Value, E: Executor>(
         weighed: weighed.collect(),
     };
     let chosen = choose::choose(&quantizer, &request, &mut source)?.chosen;
-    let is_of_bound = mappings.searches_for_bound::<V>();
-    Ok((chosen, is_of_bound.then_some(extremes)))
+    let is_of_field = needs_range || mappings.searches_for_bound::<V>();
+    Ok((chosen, is_of_field.then_some(extremes)))
 }
 
 /// The mappings from a field to the coded field, as on the CPU: first its values, in the user's order of axes, and then the
@@ -278,6 +287,7 @@ impl Mappings {
             let call = Compression {
                 layout,
                 bound,
+                tightening: Preference::Ratio.tightening(),
                 extremes: None,
                 mapping,
                 fills: 0,
@@ -306,19 +316,21 @@ impl Mappings {
         V::TYPE.is_coded_as_is() && self.bound.needs_extremes()
     }
 
-    /// Enqueues the search for the extremes of a coded field and the census, if they are needed; whether they are.
+    /// Enqueues the search for the extremes of a coded field and the census, if they are needed for the bound, the census or the
+    /// range; whether they are.
     fn search<V: Value, E: Executor>(
         &self,
         executor: &E,
         coded: &CodedField,
         census: bool,
+        range: bool,
     ) -> Result<bool, Error> {
         let has_bound = self.searches_for_bound::<V>();
         let search = Search {
             bound: has_bound.then_some((self.bound, 0)),
             census,
         };
-        let is_needed = has_bound || census;
+        let is_needed = has_bound || census || range;
         if is_needed {
             let elements = self.filled.layout.extents.elements();
             search.enqueue::<V::Coded, _>(executor, elements, coded.field, coded.cells)?;

@@ -13,15 +13,17 @@ use crate::gpu::host_slices::Places;
 use crate::gpu::resolve::Search;
 use crate::gpu::tiles::slab::Others;
 use crate::peers::{Group, Threads};
-use crate::slabs::compress::{absolute, all_or_cause, assemble};
+use crate::slabs::compress::{all_or_cause, assemble};
 use crate::slabs::decompress::{in_field, split};
 use crate::slabs::{self, Slab};
 use crate::stream_layout::StreamLayout;
+use crate::tolerance::Tolerance;
 use crate::ways::Way;
 use ::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, result};
+use ferrosz_codec::Value;
+use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::HEADER_BYTES;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
-use ferrosz_codec::{Bound, Value};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 use std::ops::Range;
@@ -60,7 +62,7 @@ use std::sync::Arc;
 /// relative bound needs the extremes of all slabs.
 pub struct Slabs {
     layout: StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     members: Vec<Member>,
     /// The stream of the field, if a decompression needed chunks that other GPUs had made, or if it was loaded with such chunks.
     whole: Option<Vec<u8>>,
@@ -108,14 +110,14 @@ impl Slabs {
         let elements = compressor.elements_of_parts()?;
         let layout = compressor.stream_layout(elements, V::TYPE)?;
         compressor.max_compressed_len(elements, V::TYPE)?;
-        let bound = compressor.bound();
+        let tolerance = compressor.tolerance(compressor.bound());
         let slabs = slabs::divide(&layout.layout, gpus.len()).into_iter();
         let members = slabs
             .zip(gpus)
             .map(|(slab, (gpu, stream))| Member::new(gpu, stream, layout, slab));
         Ok(Self {
             layout,
-            bound,
+            tolerance,
             members: members.collect::<Result<_, _>>()?,
             whole: None,
         })
@@ -152,7 +154,7 @@ impl Slabs {
         let heads = self
             .layout
             .layout
-            .header(self.layout.dtype(), self.bound, 0);
+            .header(self.layout.dtype(), self.tolerance.bound, 0);
         let payloads = (0..).zip(&self.members).map(|(number, member)| {
             let before = member.slab.payload_start() as u64;
             let shared = if number == 0 { 0 } else { member.shared };
@@ -183,15 +185,15 @@ impl Slabs {
             words("fields", *address, bytes_of::<V>(field.len() as u64))
         });
         let inputs: Vec<View<u32>> = inputs.collect::<Result<_, _>>()?;
-        let bound = match self.bound.needs_extremes() {
+        let tolerance = match self.tolerance.needs_extremes() {
             true => self.absolute::<V>(&inputs)?,
-            false => self.bound,
+            false => self.tolerance,
         };
         self.whole = None;
         let tell_each_other = self.layout.layout.tiles().is_some() && self.members.len() > 1;
         let mut asked = match tell_each_other {
             false => self.ask(&inputs, |member, input| {
-                member.enqueue_compress::<V>(*input, bound, Others::default())
+                member.enqueue_compress::<V>(*input, tolerance, Others::default())
             }),
             true => {
                 let members = &self.members;
@@ -204,7 +206,7 @@ impl Slabs {
                     // SAFETY: as above, it is that of the member.
                     let input = unsafe { View::at(address, words) };
                     let others = Others(Some(group));
-                    members[group.rank()].enqueue_compress::<V>(input, bound, others)
+                    members[group.rank()].enqueue_compress::<V>(input, tolerance, others)
                 });
                 all_or_cause(asked).map(drop)
             }
@@ -234,15 +236,16 @@ impl Slabs {
         members.try_for_each(|(member, item)| work(member, item))
     }
 
-    /// The absolute bound of the whole field.
-    fn absolute<V: Value>(&mut self, inputs: &[View<u32>]) -> Result<Bound, Error> {
+    /// The tolerance for the whole field.
+    fn absolute<V: Value>(&mut self, inputs: &[View<u32>]) -> Result<Tolerance, Error> {
         let mut asked = self.ask(inputs, |member, input| member.enqueue_extremes::<V>(*input));
         for member in &mut self.members {
             asked = asked.and_then(|()| member.enqueue_number(cells::SEEN_EXTREMES, 2));
         }
         let found = self.take_numbers(asked)?;
         let largest = |i: usize| found.iter().map(|cells| cells[i]).max().unwrap_or(0);
-        absolute::<V::Coded>(self.bound, [largest(0), largest(1)])
+        let extremes = Extremes::<V::Coded>::from_cells([largest(0), largest(1)]);
+        self.tolerance.absolute(&extremes)
     }
 
     /// The stream of the field, in the host's memory.
@@ -267,7 +270,13 @@ impl Slabs {
             .map(|member| member.slab.clone())
             .collect();
         let mut stream = Vec::new();
-        assemble(&slabs, &self.layout, self.bound, &streams, &mut stream)?;
+        assemble(
+            &slabs,
+            &self.layout,
+            self.tolerance.bound,
+            &streams,
+            &mut stream,
+        )?;
         Ok(stream)
     }
 
@@ -449,7 +458,7 @@ impl Member {
     fn enqueue_compress<V: Value>(
         &self,
         input: View<u32>,
-        bound: Bound,
+        tolerance: Tolerance,
         others: Others<'_>,
     ) -> Result<(), Error> {
         let places = Places {
@@ -461,7 +470,7 @@ impl Member {
             self.slab.enqueue_compress::<V::Coded, _>(
                 executor,
                 &self.layout,
-                bound,
+                tolerance,
                 &places,
                 others,
             )

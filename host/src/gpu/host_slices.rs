@@ -11,8 +11,9 @@ use crate::gpu::mapping::workspace::workspace_cells;
 use crate::gpu::resolve;
 use crate::memory::try_zeroed;
 use crate::stream_layout::StreamLayout;
+use crate::tolerance::Tolerance;
+use ferrosz_codec::Element;
 use ferrosz_codec::mapping::ValueMapping;
-use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 
@@ -110,7 +111,7 @@ impl<'a, E: Executor> Uploaded<'a, E> {
 pub(crate) fn compress_host<T: Element, E: Executor>(
     executor: &E,
     layout: &StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     mapping: &ValueMapping,
     field: &[u8],
 ) -> Result<Vec<u8>, Error> {
@@ -122,7 +123,8 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
     Uploaded::new(executor, &room, &[field])?.compress(|places| {
         let call = Compression {
             layout,
-            bound,
+            bound: tolerance.bound,
+            tightening: tolerance.tightening,
             extremes: None,
             mapping,
             fills: 0,

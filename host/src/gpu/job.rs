@@ -5,6 +5,7 @@ use ferrosz_codec::container::header::{HEADER_WORDS, Header};
 use ferrosz_codec::container::header_words::LayoutWords;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, ValueType};
 use ferrosz_gpu_kernels::pipeline::cells::{self, Given};
@@ -36,8 +37,10 @@ pub(crate) struct CompressJob {
     /// The bound, and the type of the values to which it applies.
     pub(crate) bound: Bound,
     pub(crate) value_type: ValueType,
+    /// The choice of the levels' bounds.
+    pub(crate) tightening: TighteningChoice,
     /// The extremes of the coded field, as [`Extremes::to_cells`] has them, if they are known; else they are searched if the bound
-    /// needs them.
+    /// or the tightening needs them.
     pub(crate) extremes: Option<[u64; 2]>,
     /// Bytes of the stream's records, and their checksum; 0 if a conversion that is chosen on the machine changes them.
     pub(crate) record_bytes: u64,
@@ -56,9 +59,14 @@ pub(crate) struct CompressJob {
 }
 
 impl CompressJob {
+    /// Whether the extremes of the coded field must be known.
+    pub(crate) fn needs_extremes(&self) -> bool {
+        self.bound.needs_extremes() || self.tightening.needs_range()
+    }
+
     /// Whether the quantiser and the identity of the stream are in the workspace, as they depend on the field.
     pub(crate) fn is_resolved_on_machine(&self) -> bool {
-        self.bound.needs_extremes() || !self.value_type.is_coded_as_is()
+        self.needs_extremes() || !self.value_type.is_coded_as_is()
     }
 
     /// The cells of its workspace that are cleared before the kernels of a codec.

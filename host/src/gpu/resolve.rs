@@ -58,9 +58,9 @@ impl Search {
     }
 }
 
-/// Asks for the quantiser of a bound that needs the extremes of a field of at least one element, and the identity of its stream,
-/// `header_sum` being [`Draft::identity_sum`]. They will be in the cells from [`cells::QUANTIZER`] on, and all others will be
-/// clear. Those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] must be before.
+/// Asks for the quantiser of a bound on a field of at least one element whose extremes are searched, its range, and the
+/// identity of its stream, `header_sum` being [`Draft::identity_sum`]. They will be in the cells from [`cells::QUANTIZER`] on,
+/// and all others will be clear. Those of [`cells::OF_EXTREMES`] and [`cells::OF_CENSUS`] must be before.
 ///
 /// # Errors
 ///
@@ -118,8 +118,8 @@ fn enqueue_known<T: Element, E: Executor>(
     )
 }
 
-/// Enqueues what is before all kernels of a codec: the cells of a compression of at least one element are cleared, and a
-/// bound that needs the extremes of the field is resolved.
+/// Enqueues what is before all kernels of a codec: the cells of a compression of at least one element are cleared, and if
+/// its bound or its tightening needs the extremes of the field, the bound is resolved and the range is left in its cell.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub(crate) fn enqueue_bound<T: Element, E: Executor>(
     job: &CompressJob,
 ) -> Result<(), Error> {
     let cells = job.cells_of_chunks();
-    if !job.bound.needs_extremes() {
+    if !job.needs_extremes() {
         return executor.clear(cells);
     }
     let header_sum = Draft::new(&job.header::<T>()).identity_sum();

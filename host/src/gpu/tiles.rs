@@ -16,7 +16,6 @@ use crate::gpu::tiles::slab::{Others, TileSlab};
 use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
 use core::marker::PhantomData;
-use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::code::entropy::states::SymbolCoder;
 use ferrosz_codec::container::header_words::Draft;
@@ -30,6 +29,7 @@ use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
+use ferrosz_codec::{Bound, Element};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
@@ -285,7 +285,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     let resolved: Quantizer<T> = job.bound.resolve(&Extremes::default());
     let is_known = !job.is_resolved_on_machine();
     executor.clear(call.workspace.counts)?;
-    match layout.codec.predictor.tuning() {
+    match layout.codec.predictor.tuning(job.tightening) {
         None => {
             let known = is_known.then_some(resolved);
             let params = call.lorenzo(job.input, known, job.has_holes);
@@ -369,7 +369,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             fitted: &samples,
             scored: &samples,
             others,
-            bound: job.bound,
+            // Of an absolute bound, whatever the user's was: a choice may have resolved it.
+            bound: Bound::default(),
             error: (!job.is_resolved_on_machine()).then_some(error),
             radius: Some(RADIUS),
             max_radius: RADIUS,

@@ -12,6 +12,7 @@ use crate::keeping::census;
 use crate::parts::fetch::{Held, Lattice, Window, bad_message, fetch};
 use crate::parts::{extremes, resolve};
 use crate::peers::{Group, agree};
+use crate::tolerance::Tolerance;
 use ferrosz_codec::container::extents::{Extents, MAX_RANK};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
@@ -36,9 +37,14 @@ pub(super) fn choose<T: Element>(
     request: &Request,
     held: &Held<'_, T>,
 ) -> Result<Chosen, Error> {
-    let quantizer = resolve(Version::best(), group, bound, held.values)?;
+    let tolerance = Tolerance {
+        bound,
+        tightening: request.tightening,
+    };
+    let (quantizer, tightening) = resolve(Version::best(), group, tolerance, held.values)?;
     let request = Request {
         has_masks: false,
+        tightening,
         ..*request
     };
     let census = || census_of_all(group, held.values);

@@ -18,8 +18,9 @@ use crate::slabs::compress::compress_slab;
 use crate::slabs::machines::Machines;
 use crate::slabs::{Slab, divide};
 use crate::stream_layout::StreamLayout;
+use crate::tolerance::Tolerance;
+use ferrosz_codec::Element;
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::{Bound, Element};
 use std::ops::Range;
 
 /// Bytes of values that members send each other at a time.
@@ -49,7 +50,7 @@ impl Member {
         Ok(gpu.filter(|_| is_shared).map(|gpu| Self { gpu, slabs }))
     }
 
-    /// Encodes the chunks of the member's slab, given the absolute bound of the whole field.
+    /// Encodes the chunks of the member's slab, given the tolerance of the whole field, which is absolute.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl Member {
         &self,
         group: &dyn Group,
         layout: &Layout,
-        bound: Bound,
+        tolerance: Tolerance,
         held: &Held<'_, T>,
     ) -> Result<EncodedChunks, Error> {
         let slab = &self.slabs[group.rank()];
@@ -77,7 +78,7 @@ impl Member {
                 group,
                 slab,
                 layout,
-                bound,
+                tolerance,
                 values: [kept, &fetched],
             })
         })?;
@@ -164,7 +165,7 @@ struct CompressSlab<'a, T> {
     group: &'a dyn Group,
     slab: &'a Slab,
     layout: &'a StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     values: [&'a [T]; 2],
 }
 
@@ -174,7 +175,7 @@ impl<T: Element> Call for CompressSlab<'_, T> {
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
         let Self { slab, layout, .. } = self;
         let values = self.values.map(bytemuck::cast_slice);
-        compress_slab::<T, E>(executor, self.group, slab, layout, self.bound, &values)
+        compress_slab::<T, E>(executor, self.group, slab, layout, self.tolerance, &values)
     }
 }
 

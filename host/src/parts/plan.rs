@@ -16,6 +16,7 @@ use crate::job::Job;
 use crate::sample;
 use crate::stream_ref::{self, StreamRef};
 use crate::table::Table;
+use crate::tolerance::Tolerance;
 use crate::ways::Way;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
@@ -23,7 +24,7 @@ use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
-use ferrosz_codec::{Codec, Element, Value, ValueType, with_element};
+use ferrosz_codec::{Codec, Element, Preference, Value, ValueType, with_element};
 use record::field;
 
 /// How a field is compressed in parts: its header, and with codecs of tiles the prologue and the coarse field. With it
@@ -93,7 +94,7 @@ impl Compressor {
         let (layout, order) = (chosen.layout_for(elements)?, chosen.order_for(elements)?);
         let job = Job {
             layout,
-            bound: coder.bound(),
+            tolerance: chosen.tolerance(coder.bound()),
             bound_of_values: self.bound(),
             mapping: ValueMapping::default(),
             order,
@@ -125,7 +126,7 @@ type StartOf<T> = fn(&Job, &[T]) -> Result<(u64, EncodedChunks), Error>;
 /// The bits of the absolute error of a coded field, and its prologue and coarse field.
 fn start_of<T: Element>(job: &Job, values: &[T]) -> Result<(u64, EncodedChunks), Error> {
     let version = Version::best();
-    let quantizer = cpu::resolve(version, job.bound, values);
+    let (quantizer, tightening) = cpu::resolve(version, job.tolerance, values);
     let mut start = EncodedChunks::default();
     if let (Some(layout), false) = (job.layout.tiles(), values.is_empty()) {
         let holder = Alone::new(&layout, values);
@@ -134,7 +135,7 @@ fn start_of<T: Element>(job: &Job, values: &[T]) -> Result<(u64, EncodedChunks),
             layout: &layout,
             quantizer: &quantizer,
         };
-        let begun = field.begin(&holder)?;
+        let begun = field.begin(tightening, &holder)?;
         field.put_start(&holder, &begun, &mut |wave, _| start.append(wave))?;
     }
     Ok((quantizer.error().to_bits64(), start))
@@ -251,7 +252,7 @@ impl Plan {
         self.with_start::<T, ()>(layout, |_, _| Ok(()))
     }
 
-    /// The job of the stream, but for the bound of the coded field, which is resolved.
+    /// The job of the stream, but for the bound of the coded field and those of its levels, which are resolved.
     fn job(&self) -> Result<Job, Error> {
         let (header, records) = (&self.header, &self.records);
         Ok(Job {
@@ -259,7 +260,10 @@ impl Plan {
                 classes: 0,
                 ..header.layout()
             },
-            bound: header.bound,
+            tolerance: Tolerance {
+                bound: header.bound,
+                tightening: Preference::Ratio.tightening(),
+            },
             bound_of_values: header.bound,
             mapping: ValueMapping::default(),
             order: Order::of_records(records, &header.extents)?,

@@ -8,7 +8,7 @@ use crate::cpu::numbers::Numbers;
 use crate::cpu::predict::interp::TileStore;
 use crate::cpu::predict::tune::{ReadRows, tune_on};
 use crate::cpu::tiles::codes::TileValues;
-use crate::cpu::tiles::compress::encode_all;
+use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::holder::{CoarseHolder, CoarsePart, Holder};
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
@@ -22,8 +22,8 @@ use ferrosz_codec::code::entropy::counts::{Counts, is_counted};
 use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
-use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::search::Search;
+use ferrosz_codec::predict::interp::tune::{TighteningChoice, Tuning};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::{self, Part, RUN_TILES, TileBox, TileGrid};
 use std::collections::BTreeMap;
@@ -38,12 +38,12 @@ const FIRST: usize = 0;
 ///
 /// [`Error::Group`]; [`Error::OutOfMemory`].
 pub(super) fn encode<T: Element>(
-    version: Version,
     group: &dyn Group,
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
+    field: &Field<'_, T>,
+    tightening: TighteningChoice,
     held: &Held<'_, T>,
 ) -> Result<EncodedChunks, Error> {
+    let layout = field.layout;
     let spacing = layout.codec.predictor.geometry();
     let spacing = spacing.map_or(1, |geometry| geometry.spacing(layout.shape()));
     let (fine, grid) = (&layout.fine, layout.grid(Part::Coarse));
@@ -58,7 +58,7 @@ pub(super) fn encode<T: Element>(
     let member = TileMember::new(group, &coarse, &lattice)?;
     let mut own = EncodedChunks::default();
     let put = &mut |wave: &[EncodedChunks], _| own.append(wave);
-    encode_all(version, layout, quantizer, &member, SILENT, put)?;
+    field.encode_all(tightening, &member, SILENT, put)?;
     Ok(own)
 }
 

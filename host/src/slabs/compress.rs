@@ -12,17 +12,18 @@ use crate::slabs::Slab;
 use crate::slabs::machines::{Call, Machines};
 use crate::stream_layout::StreamLayout;
 use crate::table::Table;
+use crate::tolerance::Tolerance;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::table::Entry;
 use ferrosz_codec::error::{ChunkFault, FormatError};
-use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element, with_element};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// [`compress_of`] an element type.
-type Compress = fn(&Machines, &[Slab], &StreamLayout, Bound, &[u8]) -> Result<Vec<Vec<u8>>, Error>;
+type Compress =
+    fn(&Machines, &[Slab], &StreamLayout, Tolerance, &[u8]) -> Result<Vec<Vec<u8>>, Error>;
 
 /// Compresses a field to a stream, each machine a slab.
 ///
@@ -33,15 +34,15 @@ pub(crate) fn compress<T: Element>(
     machines: &Machines,
     slabs: &[Slab],
     layout: &StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     field: &[T],
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let streams = with_element!(T::DTYPE, E => {
         compiled_here!(compress: Compress = compress_of::<E>);
-        compress()(machines, slabs, layout, bound, bytemuck::cast_slice(field))?
+        compress()(machines, slabs, layout, tolerance, bytemuck::cast_slice(field))?
     });
-    assemble(slabs, layout, bound, &streams, sink)
+    assemble(slabs, layout, tolerance.bound, &streams, sink)
 }
 
 /// Writes the stream of a field, given those of its slabs.
@@ -116,13 +117,13 @@ fn compress_of<T: Element>(
     machines: &Machines,
     slabs: &[Slab],
     layout: &StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     field: &[u8],
 ) -> Result<Vec<Vec<u8>>, Error> {
     machines.run(CompressSlabs {
         slabs,
         layout,
-        bound,
+        tolerance,
         field,
         element: PhantomData::<T>,
     })
@@ -132,7 +133,7 @@ fn compress_of<T: Element>(
 struct CompressSlabs<'a, T> {
     slabs: &'a [Slab],
     layout: &'a StreamLayout,
-    bound: Bound,
+    tolerance: Tolerance,
     field: &'a [u8],
     element: PhantomData<T>,
 }
@@ -141,12 +142,14 @@ impl<T: Element> Call for CompressSlabs<'_, T> {
     type Output = Result<Vec<Vec<u8>>, Error>;
 
     fn on<E: Executor + Sync>(self, executors: &[E]) -> Self::Output {
-        let Self { slabs, bound, .. } = self;
+        let Self {
+            slabs, tolerance, ..
+        } = self;
         let streams = Threads::run(slabs.len(), std::io::empty(), |group| {
             let slab = &slabs[group.rank()];
             let field = slab.bytes(self.field, T::BYTES);
             let executor = &executors[group.rank()];
-            compress_slab::<T, E>(executor, group, slab, self.layout, bound, &[field])
+            compress_slab::<T, E>(executor, group, slab, self.layout, tolerance, &[field])
         });
         all_or_cause(streams)
     }
@@ -162,7 +165,7 @@ pub(crate) fn all_or_cause<R>(results: Vec<Result<R, Error>>) -> Result<Vec<R>, 
     }
 }
 
-/// The stream of a slab, with the bound of the whole field, whose values are in parts of whole words. If it fails, the member
+/// The stream of a slab, with the tolerance of the whole field, whose values are in parts of whole words. If it fails, the member
 /// must end, or tell the others: they wait for it.
 ///
 /// # Errors
@@ -173,7 +176,7 @@ pub(crate) fn compress_slab<T: Element, E: Executor>(
     group: &dyn Group,
     slab: &Slab,
     layout: &StreamLayout,
-    mut bound: Bound,
+    mut tolerance: Tolerance,
     field: &[&[u8]],
 ) -> Result<Vec<u8>, Error> {
     let room = Room {
@@ -182,23 +185,12 @@ pub(crate) fn compress_slab<T: Element, E: Executor>(
         cells: slab.workspace_cells(layout),
     };
     let uploaded = Uploaded::new(executor, &room, field)?;
-    if bound.needs_extremes() {
+    if tolerance.needs_extremes() {
         let mut cells = uploaded.extremes::<T>(slab.count())?;
         group.max(&mut cells)?;
-        bound = absolute::<T>(bound, cells)?;
+        tolerance = tolerance.absolute(&Extremes::<T>::from_cells(cells))?;
     }
     uploaded.compress(|places| {
-        slab.enqueue_compress::<T, E>(executor, layout, bound, places, Others(Some(group)))
+        slab.enqueue_compress::<T, E>(executor, layout, tolerance, places, Others(Some(group)))
     })
-}
-
-/// The absolute bound of a field with these extremes, as [`Extremes::to_cells`] has them. Its quantiser is that of the
-/// relative bound.
-///
-/// # Errors
-///
-/// None: the error is finite and not negative.
-pub(crate) fn absolute<T: Element>(bound: Bound, cells: [u64; 2]) -> Result<Bound, Error> {
-    let quantizer: Quantizer<T> = bound.resolve(&Extremes::from_cells(cells));
-    Ok(Bound::abs(quantizer.error().to_f64())?)
 }

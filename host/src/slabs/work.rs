@@ -11,11 +11,12 @@ use crate::gpu::tiles;
 use crate::gpu::tiles::slab::Others;
 use crate::slabs::{Part, Slab};
 use crate::stream_layout::StreamLayout;
+use crate::tolerance::Tolerance;
+use ferrosz_codec::Element;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::HEADER_BYTES;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::ValueMapping;
-use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
 
@@ -40,7 +41,7 @@ impl Slab {
         }
     }
 
-    /// Enqueues the compression of the slab, with the absolute bound of the whole field. Waits only for the others, and they only
+    /// Enqueues the compression of the slab, with the absolute bound and the levels' bounds of the whole field. Waits only for the others, and they only
     /// share slabs of tiles.
     ///
     /// # Errors
@@ -50,7 +51,7 @@ impl Slab {
         &self,
         executor: &E,
         of_field: &StreamLayout,
-        bound: Bound,
+        tolerance: Tolerance,
         places: &Places,
         others: Others<'_>,
     ) -> Result<(), Error> {
@@ -59,11 +60,13 @@ impl Slab {
             stream,
             cells,
         } = *places;
+        let Tolerance { bound, tightening } = tolerance;
         match &self.part {
             Part::Field(layout) => {
                 let call = Compression {
                     layout: &as_field(layout, of_field),
                     bound,
+                    tightening,
                     extremes: None,
                     mapping: &ValueMapping::default(),
                     fills: 0,
@@ -78,6 +81,7 @@ impl Slab {
                     layout: of_field.layout,
                     bound,
                     value_type: of_field.value_type,
+                    tightening,
                     extremes: None,
                     record_bytes: 0,
                     record_sum: checksum(0, &[]),

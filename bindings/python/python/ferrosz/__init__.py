@@ -92,6 +92,7 @@ def compress(
     rank: Literal[1, 2, 3] | None = None,
     axes: str | None = None,
     chunk_tiles: Literal[4, 16, 64] | None = None,
+    prefer: Literal["ratio", "quality"] = "ratio",
     fill: Fill = "auto",
     keep_sign: bool = False,
     keep_zero: bool = False,
@@ -125,10 +126,14 @@ def compress(
     rank
         The dimensions of blocks or tiles. By default the preset chooses them, or the shape decides.
     axes
-        The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart.
+        The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart. With `"auto"` each array
+        decides, also with a codec that is named; a preset does so by default. Arrays on a GPU keep the order of their axes.
     chunk_tiles
         How many tiles a chunk of a codec of tiles has. By default the preset chooses that, and a codec that is named has 4.
         A codec, rank, axes and tiles that the `info` of a stream names make that stream again.
+    prefer
+        With `"quality"`, codecs with splines or stencils have a higher PSNR at the same bound, and longer streams. Codecs
+        and presets without these refuse it.
     fill
         The values of missing elements: one number, up to four, `None`, or `"auto"`, which finds them in the array. They
         come back bit for bit, and count neither in the range nor in the bound. `["auto", -9999]` finds them, and takes
@@ -186,6 +191,7 @@ def compress(
         rank=rank,
         axes=axes,
         chunk_tiles=chunk_tiles,
+        prefer=prefer,
         fill=fill,
         keep_sign=keep_sign,
         keep_zero=keep_zero,

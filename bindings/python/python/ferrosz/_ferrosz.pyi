@@ -47,6 +47,7 @@ class Compressor:
         rank: Literal[1, 2, 3] | None = None,
         axes: str | None = None,
         chunk_tiles: Literal[4, 16, 64] | None = None,
+        prefer: Literal["ratio", "quality"] = "ratio",
         fill: Fill = "auto",
         keep_sign: bool = False,
         keep_zero: bool = False,

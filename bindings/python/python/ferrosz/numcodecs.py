@@ -61,6 +61,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
         rank: int | None = None,
         axes: str | None = None,
         chunk_tiles: int | None = None,
+        prefer: str = "ratio",
         fill: Any = "auto",
         keep_sign: bool = False,
         keep_zero: bool = False,
@@ -77,6 +78,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
             "rank": whole("rank", rank),
             "axes": text("axes", axes),
             "chunk_tiles": whole("chunk_tiles", chunk_tiles),
+            "prefer": text("prefer", prefer) or "ratio",
             "fill": fills(fill),
             "keep_sign": flag("keep_sign", keep_sign),
             "keep_zero": flag("keep_zero", keep_zero),
@@ -88,7 +90,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
         self._dtype = None if dtype is None else np.dtype(dtype)
         if self._dtype is not None:
             refuse_type(self._dtype, "the codec 'ferrosz'")
-        defaults = {"fill": "auto", "keep_sign": False, "keep_zero": False}
+        defaults = {"prefer": "ratio", "fill": "auto", "keep_sign": False, "keep_zero": False}
         self._config = {name: value for name, value in settings.items() if value != defaults.get(name)}
         if "fill" in self._config:
             self._config["fill"] = _as_json(settings["fill"])

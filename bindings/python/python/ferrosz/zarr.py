@@ -80,6 +80,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     rank: int | None = None
     axes: str | None = None
     chunk_tiles: int | None = None
+    prefer: str = "ratio"
     keep_sign: bool = False
     keep_zero: bool = False
     written_once: bool = False
@@ -98,6 +99,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         rank: int | None = None,
         axes: str | None = None,
         chunk_tiles: int | None = None,
+        prefer: str = "ratio",
         keep_sign: bool = False,
         keep_zero: bool = False,
         written_once: bool = False,
@@ -112,6 +114,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             "rank": whole("rank", rank),
             "axes": text("axes", axes),
             "chunk_tiles": whole("chunk_tiles", chunk_tiles),
+            "prefer": text("prefer", prefer) or "ratio",
             "keep_sign": flag("keep_sign", keep_sign),
             "keep_zero": flag("keep_zero", keep_zero),
             "written_once": flag("written_once", written_once),
@@ -377,8 +380,14 @@ def codec_of_chunks(values: Any, chunks: Sequence[int], codec: FerroszCodec, fil
     names += ["keep_sign", "keep_zero"]
     known = list(fill)
 
-    def compressor(settings: dict[str, Any]) -> Compressor:
-        return replace(codec, preset=None if settings else codec.preset, **settings)._compressor(["auto", *known])
+    def with_settings(chosen: dict[str, Any]) -> FerroszCodec:
+        if not chosen:
+            return codec
+        # A codec without levels refuses a preference of quality.
+        prefer = codec.prefer if has_splines(chosen["codec"]) else "ratio"
+        return replace(codec, preset=None, prefer=prefer, **chosen)
 
-    chosen = settings_of_chunks(values, chunks, names, compressor)
-    return replace(codec, preset=None, **chosen) if chosen else codec
+    def compressor(settings: dict[str, Any]) -> Compressor:
+        return with_settings(settings)._compressor(["auto", *known])
+
+    return with_settings(settings_of_chunks(values, chunks, names, compressor))

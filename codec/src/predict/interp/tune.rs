@@ -19,6 +19,8 @@ use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::Geometry;
 use crate::predict::interp::parameters::Tightening;
 use crate::predict::interp::tune::sample::Samples;
+use core::fmt;
+use core::str::FromStr;
 
 /// The parameters that are tuned, and their choices.
 #[repr(C)]
@@ -74,6 +76,70 @@ pub enum Preference {
     Quality,
 }
 
+impl TighteningChoice {
+    /// Whether the ratio of the bound to the range of values matters.
+    pub const fn needs_range(self) -> bool {
+        matches!(self, Self::OfBound)
+    }
+
+    /// The choice for a field with this absolute error and this range of finite values: one that depends on them is made.
+    #[must_use]
+    pub fn of_field(self, error: f64, range: f64) -> Self {
+        match self {
+            Self::OfBound => Self::Given(Tightening::of_relative(error / range)),
+            Self::Given(_) | Self::Cheapest(_) => self,
+        }
+    }
+}
+
+impl Preference {
+    /// All preferences.
+    pub const ALL: [Self; 2] = [Self::Ratio, Self::Quality];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ratio => "ratio",
+            Self::Quality => "quality",
+        }
+    }
+
+    /// The choice of the levels' bounds: the cheapest of three, or alpha by Eq. 2 of cuSZ-i's paper with cuSZ-Hi's beta.
+    pub const fn tightening(self) -> TighteningChoice {
+        match self {
+            Self::Ratio => TighteningChoice::Cheapest(3),
+            Self::Quality => TighteningChoice::OfBound,
+        }
+    }
+}
+
+impl fmt::Display for Preference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no preference has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownPreferenceName;
+
+impl fmt::Display for UnknownPreferenceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no preference has this name; the preferences are ratio and quality")
+    }
+}
+
+impl core::error::Error for UnknownPreferenceName {}
+
+impl FromStr for Preference {
+    type Err = UnknownPreferenceName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPreferenceName> {
+        let found = Self::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or(UnknownPreferenceName)
+    }
+}
+
 /// The choices of [`TighteningChoice::Cheapest`], those that usually win first: cuSZ-Hi's list.
 pub const TIGHTENINGS: [Tightening; 11] = [
     Tightening::new(1.0, 2.0),
@@ -102,25 +168,25 @@ impl Tuning {
             geometry: Geometry::Wide,
             flags: FlagChoice::PerLevel,
             fitted: FittedKind::None,
-            tightening: match preference {
-                Preference::Ratio => TighteningChoice::Cheapest(3),
-                Preference::Quality => TighteningChoice::OfBound,
-            },
+            tightening: preference.tightening(),
         }
     }
 
     /// The tuning of streams with this geometry.
-    pub const fn of_stream(geometry: Geometry) -> Self {
-        let ratio = Self::preferring(Preference::Ratio);
-        Self { geometry, ..ratio }
+    pub const fn of_stream(geometry: Geometry, tightening: TighteningChoice) -> Self {
+        Self {
+            geometry,
+            tightening,
+            ..Self::preferring(Preference::Ratio)
+        }
     }
 
     /// The tuning of streams that have these coefficients.
-    pub const fn of_fitted(fitted: FittedKind) -> Self {
+    pub const fn of_fitted(fitted: FittedKind, tightening: TighteningChoice) -> Self {
         Self {
             flags: fitted.flags(),
             fitted,
-            ..Self::of_stream(fitted.geometry())
+            ..Self::of_stream(fitted.geometry(), tightening)
         }
     }
 
@@ -175,7 +241,7 @@ impl Tuning {
 
     /// Whether the ratio of the bound to the range of values matters.
     pub const fn needs_range(&self) -> bool {
-        matches!(self.tightening, TighteningChoice::OfBound)
+        self.tightening.needs_range()
     }
 }
 

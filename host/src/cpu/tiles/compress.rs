@@ -22,36 +22,9 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout, max_prologue_bytes};
 use ferrosz_codec::predict::fitted::Fitted;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::tune::Tuning;
+use ferrosz_codec::predict::interp::tune::{TighteningChoice, Tuning};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
-
-/// Encodes the prologue and the chunks of a field that has elements, those of this member: all of them, if it is alone.
-pub(crate) fn encode_all<T: Element>(
-    version: Version,
-    layout: &TileLayout,
-    quantizer: &Quantizer<T>,
-    holder: &dyn Holder<T>,
-    progress: Progress<'_>,
-    put: Put<'_>,
-) -> Result<(), Error> {
-    let field = Field {
-        version,
-        layout,
-        quantizer,
-    };
-    let begun = field.begin(holder)?;
-    let anchor = |_, at| begun.known(at);
-    let known = KnownStart {
-        prologue: &begun.prologue,
-        anchor: &anchor,
-        counted: &begun.counted,
-    };
-    let encoded = field
-        .put_start(holder, &begun, put)
-        .and_then(|()| field.put_chunks(holder.values(), known, holder.chunks(), progress, put));
-    agreed(holder, encoded)
-}
 
 /// The number of the entry of a prologue.
 const PROLOGUE: u64 = 0;
@@ -91,13 +64,39 @@ pub(crate) struct KnownStart<'a, T> {
 }
 
 impl<T: Element> Field<'_, T> {
-    /// Decides the parameters and frequencies, and makes the codes of the coarse field.
-    pub(crate) fn begin<'h>(&self, holder: &'h dyn Holder<T>) -> Result<Begun<'h, T>, Error> {
+    /// Encodes the prologue and the chunks, those of this member: all of them, if it is alone.
+    pub(crate) fn encode_all(
+        &self,
+        tightening: TighteningChoice,
+        holder: &dyn Holder<T>,
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let begun = self.begin(tightening, holder)?;
+        let anchor = |_, at| begun.known(at);
+        let known = KnownStart {
+            prologue: &begun.prologue,
+            anchor: &anchor,
+            counted: &begun.counted,
+        };
+        let encoded = self
+            .put_start(holder, &begun, put)
+            .and_then(|()| self.put_chunks(holder.values(), known, holder.chunks(), progress, put));
+        agreed(holder, encoded)
+    }
+
+    /// Decides the parameters, given the choice of the levels' bounds, and the frequencies, and makes the codes of the coarse
+    /// field.
+    pub(crate) fn begin<'h>(
+        &self,
+        tightening: TighteningChoice,
+        holder: &'h dyn Holder<T>,
+    ) -> Result<Begun<'h, T>, Error> {
         let &Self {
             version, layout, ..
         } = self;
         // 1. The parameters of the prediction, and the coarse field.
-        let tuning = layout.codec.predictor.tuning();
+        let tuning = layout.codec.predictor.tuning(tightening);
         let start = tuning
             .map(|tuning| Start::new(self, holder, &tuning))
             .transpose()?;

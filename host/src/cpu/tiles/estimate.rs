@@ -23,7 +23,7 @@ use crate::cpu::predict::interp::Model;
 use crate::cpu::predict::tune::{ReadRows, Tuned, tune_on};
 use crate::cpu::tiles::coder::{Encoder, Scratch};
 use crate::cpu::tiles::codes::apart;
-use crate::cpu::tiles::compress::encode_all;
+use crate::cpu::tiles::compress::Field;
 use crate::cpu::tiles::estimate::codes::{anchor_classes, interpolate, predict_lorenzo};
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
@@ -39,9 +39,9 @@ use ferrosz_codec::container::tiles::TileLayout;
 use ferrosz_codec::pipeline::{BlockCodec, TileCoder, TilePredictor};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::Resolved;
-use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
 use ferrosz_codec::predict::interp::tune::search::Search;
+use ferrosz_codec::predict::interp::tune::{TighteningChoice, Tuning};
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::code::{TileCodes, is_counted_hole};
 use ferrosz_codec::tile::{ChunkLength, TILE, TileGrid};
@@ -98,6 +98,7 @@ pub(crate) struct TileSample<T> {
     clusters: Clusters,
     /// The weight of the field by the yardstick, as far as these tiles tell.
     yardstick: u128,
+    tightening: TighteningChoice,
     /// The tiles that stencils are fitted to. Without them there are only splines.
     tuning: Vec<SampleTile<T>>,
     /// Whether the machine that has the field predicts the tiles, and the holes that they may have there.
@@ -165,6 +166,7 @@ impl<T: Element> TileSample<T> {
             tiles,
             clusters,
             yardstick: yardstick / u128::from(of_tiles.max(1)) + 1,
+            tightening: sampler.tightening,
             tuning: Vec::new(),
             has_kernels: sampler.has_kernels(),
             holes: sampler.holes(),
@@ -223,7 +225,7 @@ impl<T: Element> TileSample<T> {
     /// The predictor of a layout. Its parameters are tuned as soon as there are tiles for that.
     fn predicted_by(&self, layout: &TileLayout) -> PredictedBy {
         let predictor = layout.codec.predictor;
-        let is_tuned = predictor.tuning().is_some() && !self.tuning.is_empty();
+        let is_tuned = predictor.geometry().is_some() && !self.tuning.is_empty();
         (predictor, is_tuned)
     }
 
@@ -259,7 +261,7 @@ impl<T: Element> TileSample<T> {
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
     /// fit are as long as stencils without one, which are predicted anyway.
     fn ways(&self, layout: &TileLayout, quantizer: &Quantizer<T>) -> Vec<PredictBy<T>> {
-        let Some(tuning) = layout.codec.predictor.tuning() else {
+        let Some(tuning) = layout.codec.predictor.tuning(self.tightening) else {
             return vec![PredictBy::Lorenzo];
         };
         let start = Search::new(tuning, layout.shape(), 0, 0).start(0.0);
@@ -442,6 +444,7 @@ fn clear_holes<T>(sample: &[SampleTile<T>], codes: &mut [TileCodes], are_counted
 pub(crate) fn exact_bytes<T: Element>(
     layout: &TileLayout,
     quantizer: &Quantizer<T>,
+    tightening: TighteningChoice,
     values: &[T],
 ) -> u128 {
     if values.is_empty() {
@@ -454,14 +457,13 @@ pub(crate) fn exact_bytes<T: Element>(
         bytes += parts.sum::<u128>();
         Ok(())
     };
-    match encode_all(
-        Version::best(),
+    let field = Field {
+        version: Version::best(),
         layout,
         quantizer,
-        &Alone::new(layout, values),
-        &|_| {},
-        &mut add,
-    ) {
+    };
+    let holder = Alone::new(layout, values);
+    match field.encode_all(tightening, &holder, &|_| {}, &mut add) {
         Ok(()) => bytes,
         // A layout that cannot be encoded must not be chosen.
         Err(_) => u128::MAX,
@@ -479,11 +481,11 @@ fn fill_holes<T: Element>(tiles: &mut [SampleTile<T>], shape: Shape, quantizer: 
 mod tests {
     use super::*;
     use crate::choose::weights::TileWeights;
-    use ferrosz_codec::Codec;
     use ferrosz_codec::bound::{Bound, Extremes};
     use ferrosz_codec::container::extents::Extents;
     use ferrosz_codec::container::grid::{ChunkBox, Grid};
     use ferrosz_codec::container::layout::Layout;
+    use ferrosz_codec::{Codec, Preference};
 
     const LENGTHS: [u64; 3] = [40, 50, 130];
 
@@ -510,6 +512,7 @@ mod tests {
             tiles: &tiles.fine,
             row: 130,
             quantizer: &quantizer,
+            tightening: Preference::Ratio.tightening(),
             are_holes: false,
             block_shapes: &[],
             weights: &mut TileWeights::default(),
@@ -520,7 +523,8 @@ mod tests {
         let yardstick = sample.yardstick();
         sample.predict_all(&[tiles], &quantizer, yardstick);
         let found = sample.estimate(&tiles, yardstick).unwrap().bytes(&tiles);
-        [found, exact_bytes(&tiles, &quantizer, &field)]
+        let tightening = Preference::Ratio.tightening();
+        [found, exact_bytes(&tiles, &quantizer, tightening, &field)]
     }
 
     /// Of a field whose tiles are all in the sample, only the constants and the frequencies are estimates.

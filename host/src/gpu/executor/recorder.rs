@@ -12,7 +12,7 @@ use crate::gpu::mapping::decompress::{Decompression, Wanted, enqueue_decompress}
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::pipeline::BlockCodec;
-use ferrosz_codec::{Bound, Dtype, with_element};
+use ferrosz_codec::{Bound, Dtype, Preference, with_element};
 use ferrosz_gpu_kernels::pipeline::batch::arrays::Arrays;
 use ferrosz_simt::{Kernel, View};
 use std::cell::RefCell;
@@ -35,6 +35,8 @@ pub(crate) fn to_compress(layout: &StreamLayout) -> Result<Loads, Error> {
         let call = Compression {
             layout,
             bound,
+            // Another choice launches no other kernels.
+            tightening: Preference::Ratio.tightening(),
             extremes: None,
             mapping: &ValueMapping::default(),
             fills: u32::from(layout.layout.classes),

@@ -21,6 +21,7 @@ use ferrosz_codec::mapping::close::Reach;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::{MAX_CLASSES, MaskLayout};
 use ferrosz_codec::mapping::{Scale, ValueMapping};
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::{Bound, Element};
 use ferrosz_gpu_kernels::mapping::close::{RefuseClose, RefuseCloseParams};
@@ -41,6 +42,8 @@ const SHARE: u32 = 1 << 12;
 pub(crate) struct Compression<'a> {
     pub(crate) layout: &'a StreamLayout,
     pub(crate) bound: Bound,
+    /// The choice of the levels' bounds. It needs no range of values that are converted here.
+    pub(crate) tightening: TighteningChoice,
     /// The extremes of the coded field, if they are known: see [`CompressJob::extremes`].
     pub(crate) extremes: Option<[u64; 2]>,
     /// What leads to the values of the coded field.
@@ -75,6 +78,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
         layout: *layout,
         bound: call.bound,
         value_type,
+        tightening: call.tightening,
         extremes: call.extremes,
         record_bytes: records.len() as u64,
         record_sum: match workspace.conversion {
@@ -232,6 +236,7 @@ pub(crate) fn enqueue_mapping<T: Element, E: Executor>(
         layout: call.layout.layout,
         bound: call.bound,
         value_type: call.layout.value_type,
+        tightening: call.tightening,
         extremes: None,
         record_bytes: 0,
         record_sum: 0,
@@ -412,6 +417,7 @@ mod tests {
         let call = Compression {
             layout: &layout,
             bound,
+            tightening: compressor.tightening(),
             extremes: None,
             mapping: &mapping,
             fills: compressor.missing::<T>().unwrap().len() as u32,

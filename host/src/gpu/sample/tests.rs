@@ -12,7 +12,7 @@ use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::{Codec, with_element};
+use ferrosz_codec::{Codec, Preference, with_element};
 
 /// A field on the emulator and here.
 struct Case<T> {
@@ -145,7 +145,7 @@ impl<T: Element> Case<T> {
     }
 
     fn ways(&self, layout: &TileLayout) -> Vec<(TileLayout, PredictBy<T>)> {
-        let Some(tuning) = layout.codec.predictor.tuning() else {
+        let Some(tuning) = (layout.codec.predictor).tuning(Preference::Ratio.tightening()) else {
             return vec![(*layout, PredictBy::Lorenzo)];
         };
         let all = self.tiles.tiles();

@@ -27,7 +27,8 @@ use ferrosz_simt::{Kernel, View};
 pub struct TuneJob<'a> {
     /// The candidates that are tried.
     pub search: Search,
-    /// The bound of the field.
+    /// The bound of the field: of one relative to the range of values, the ratio to it is the bound's number, of others it
+    /// follows from the absolute error.
     pub bound: Bound,
     /// The bits of the absolute error; none if it is in the workspace.
     pub error: Option<u64>,

@@ -2,7 +2,7 @@ use super::*;
 use crate::compress::Compressor;
 use crate::parts::decomposition::Decomposition;
 use crate::peers::Threads;
-use ferrosz_codec::Codec;
+use ferrosz_codec::{Bound, Codec};
 use std::io::empty;
 
 #[test]

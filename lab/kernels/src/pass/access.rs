@@ -69,8 +69,8 @@ pub fn read_codes<T: Thread, E: Element, A: Access>(t: T, params: &PassParams, t
         load_codes(t, params.elements, group * GROUP as u64, &quantizer)
     } else {
         let mut codes = [0; GROUP];
-        for e in 0..GROUP {
-            codes[e] = load_code::<T, E>(t, params, group * GROUP as u64 + e as u64);
+        for (element, code) in (group * GROUP as u64..).zip(&mut codes) {
+            *code = load_code::<T, E>(t, params, element);
         }
         codes
     }

@@ -58,7 +58,7 @@ pub fn advantage(points: &[Point], ranges: &[f64]) -> Result<(), Failure> {
     output::print("\nadvantage: PSNR of a stream less that of cuSZ at the same bound, dB\n\n")?;
     markdown::heading(&format!("field | stream | {}", columns(ranges)))?;
     each_field(points, |field, stream, found| {
-        if !["cuSZ-i", "cuSZ-Hi", "interp"].contains(&stream) {
+        if !["cuSZ-i", "cuSZ-i quality", "cuSZ-Hi", "interp"].contains(&stream) {
             return Ok(());
         }
         let cell = |range| {

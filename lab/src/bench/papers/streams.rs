@@ -1,7 +1,7 @@
 //! The streams that the papers compare, by the papers' names.
 
 use super::super::{coding::Coding, container::Container, field::Subject, gpu::OnDevice};
-use ferrosz::{Bound, Codec, Compressor, Element, Shape};
+use ferrosz::{Bound, Codec, Compressor, Element, Preference, Shape};
 use ferrosz_cli::failure::Failure;
 use ferrosz_cuszp::cuszp::{self, Mode};
 use ferrosz_cuszp::{Bare, aatrox};
@@ -21,22 +21,35 @@ enum Of {
     Cuszp(Mode, Shape),
     /// A bare stream of AATROX's.
     Aatrox,
-    /// A container with the same kind of predictor and coder.
-    Codec(Codec),
+    /// A container with the same kind of predictor and coder, and what it prefers.
+    Codec(Codec, Preference),
 }
 
 /// All of them. The plain mode of cuSZp2 is cuSZp's: the paper's Table III leaves it out for that reason.
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [Kind; 11] = [
     kind("cuSZp", Of::Cuszp(Mode::Plain, Shape::Line)),
     kind("cuSZp2-O", Of::Cuszp(Mode::Outlier, Shape::Line)),
     kind("cuSZp2-O 2D", Of::Cuszp(Mode::Outlier, Shape::Plane)),
     kind("cuSZp2-O 3D", Of::Cuszp(Mode::Outlier, Shape::Cube)),
     kind("AATROX", Of::Aatrox),
-    kind("FZ-GPU", Of::Codec(Codec::LORENZO_BITPLANE)),
-    kind("cuSZ", Of::Codec(Codec::LORENZO_HUFFMAN)),
-    kind("cuSZ-i", Of::Codec(Codec::INTERP_NARROW_HUFFMAN)),
-    kind("cuSZ-Hi", Of::Codec(Codec::INTERP_SQUARE_HUFFMAN)),
-    kind("interp", Of::Codec(Codec::INTERP)),
+    kind(
+        "FZ-GPU",
+        Of::Codec(Codec::LORENZO_BITPLANE, Preference::Ratio),
+    ),
+    kind("cuSZ", Of::Codec(Codec::LORENZO_HUFFMAN, Preference::Ratio)),
+    kind(
+        "cuSZ-i",
+        Of::Codec(Codec::INTERP_NARROW_HUFFMAN, Preference::Ratio),
+    ),
+    kind(
+        "cuSZ-i quality",
+        Of::Codec(Codec::INTERP_NARROW_HUFFMAN, Preference::Quality),
+    ),
+    kind(
+        "cuSZ-Hi",
+        Of::Codec(Codec::INTERP_SQUARE_HUFFMAN, Preference::Ratio),
+    ),
+    kind("interp", Of::Codec(Codec::INTERP, Preference::Ratio)),
 ];
 
 const fn kind(name: &'static str, of: Of) -> Kind {
@@ -54,7 +67,7 @@ impl Kind {
     pub fn takes(self, dimensions: usize) -> bool {
         match self.of {
             Of::Cuszp(_, shape) => usize::from(shape.rank()) <= dimensions,
-            Of::Aatrox | Of::Codec(_) => true,
+            Of::Aatrox | Of::Codec(..) => true,
         }
     }
 
@@ -79,9 +92,10 @@ impl Kind {
                 let elements = subject.extents.elements();
                 bare(aatrox::Params { elements, error }.into())
             }
-            Of::Codec(codec) => {
-                let compressor =
-                    Compressor::new(codec, bound).extents(subject.extents.lengths())?;
+            Of::Codec(codec, preference) => {
+                let compressor = Compressor::new(codec, bound)
+                    .extents(subject.extents.lengths())?
+                    .prefer(preference)?;
                 Box::new(Container::new(&compressor, &subject.values)?)
             }
         })

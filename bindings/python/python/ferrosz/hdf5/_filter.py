@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import ArgumentError, Compressor, TestNumber, cf
 from .._choice import settings_of_chunks
-from .._ferrosz import codec_id
+from .._ferrosz import codec_id, has_splines
 from .._relative import absolute_error, fill_values_of, values_of
 from .._rewriting import coded
 from .._settings import fills, flag, number, one_bound, refuse_others, text, whole
@@ -32,6 +32,7 @@ MODES = {"abs": 0, "pwrel": 3}
 PRESETS = {"small": 0, "balanced": 1, "fast": 2}
 AUTO, NO_FILL, ONE_FILL = 0, 1, 2
 WRITTEN_ONCE = 1 << 24
+PREFERS_QUALITY = 1 << 25
 
 
 class Ferrosz(Mapping[str, Any]):
@@ -41,7 +42,7 @@ class Ferrosz(Mapping[str, Any]):
     abs, pwrel
         The bound, which is that of every chunk: |x - x'| is at most `abs`, or `pwrel` times |x|. For a bound relative
         to the range of the whole dataset see `filter_for`.
-    preset, codec, rank, chunk_tiles
+    preset, codec, rank, chunk_tiles, prefer
         As those of `ferrosz.compress`.
     fill
         The value of missing elements. `"auto"` is the fill value of the dataset, and values that are found in a chunk;
@@ -74,6 +75,7 @@ class Ferrosz(Mapping[str, Any]):
         codec: str | None = None,
         rank: int | None = None,
         chunk_tiles: int | None = None,
+        prefer: str = "ratio",
         fill: float | str | None = "auto",
         written_once: bool = False,
         **others: Never,
@@ -91,6 +93,8 @@ class Ferrosz(Mapping[str, Any]):
         """The dimensions of blocks or tiles, if they were given."""
         self.chunk_tiles = whole("chunk_tiles", chunk_tiles)
         """The tiles of a chunk, if they were given."""
+        self.prefer = text("prefer", prefer) or "ratio"
+        """`"ratio"` or `"quality"`."""
         if np.ndim(np.asarray(fill)) > 0:
             raise ArgumentError(f"fill: {fill!r} is not 'auto', None or a number, and a filter has no others")
         self.fill = fills(fill)
@@ -105,7 +109,7 @@ class Ferrosz(Mapping[str, Any]):
     def compressor(self, fill: Any) -> Compressor:
         """A compressor with these settings, and with these fill values."""
         settings = coded(self.preset, self.codec, self.written_once)
-        settings |= {"rank": self.rank, "chunk_tiles": self.chunk_tiles}
+        settings |= {"rank": self.rank, "chunk_tiles": self.chunk_tiles, "prefer": self.prefer}
         return Compressor(abs=self.abs, pwrel=self.pwrel, fill=fill, **settings)
 
     @property
@@ -116,6 +120,7 @@ class Ferrosz(Mapping[str, Any]):
         predictor, coder = codec_id(self.codec) if self.codec is not None else (0, PRESETS[self.preset or "small"])
         fill_mode, fill_words = self._fill_words()
         first = VERSION | MODES[mode] << 8 | fill_mode << 16 | (WRITTEN_ONCE if self.written_once else 0)
+        first |= PREFERS_QUALITY if self.prefer == "quality" else 0
         blocks = (self.rank or 0) | (self.chunk_tiles or 0) << 8
         return (first, predictor << 8 | coder, blocks, *_words(bound), *fill_words)
 
@@ -136,7 +141,8 @@ class Ferrosz(Mapping[str, Any]):
         return 2
 
     def __repr__(self) -> str:
-        settings = {name: value for name, value in vars(self).items() if name == "fill" or value not in (None, False)}
+        defaults = (None, False, "ratio")
+        settings = {name: value for name, value in vars(self).items() if name == "fill" or value not in defaults}
         return f"Ferrosz({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
 
@@ -202,7 +208,11 @@ def chosen_once(given: Ferrosz, values: Any, chunks: Sequence[int], fill: Any) -
     names = ["codec", *(name for name in ("rank", "chunk_tiles") if getattr(given, name) is None)]
 
     def with_settings(chosen: dict[str, Any]) -> Ferrosz:
-        return Ferrosz(**{**vars(given), "preset": None, **chosen}) if chosen else given
+        if not chosen:
+            return given
+        # A codec without levels refuses a preference of quality.
+        prefer = given.prefer if has_splines(chosen["codec"]) else "ratio"
+        return Ferrosz(**{**vars(given), "preset": None, "prefer": prefer, **chosen})
 
     chosen = settings_of_chunks(values, chunks, names, lambda settings: with_settings(settings).compressor(fill))
     return with_settings(chosen)

@@ -14,7 +14,7 @@ use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
-use ferrosz_codec::{Element, Shape};
+use ferrosz_codec::{Element, Preference, Shape};
 use std::collections::HashMap;
 
 /// Tiles of a field of this division, with their elements; zeros may be holes.
@@ -34,6 +34,7 @@ fn tiles_of<T: Element>(
         tiles,
         row: 1,
         quantizer,
+        tightening: Preference::Ratio.tightening(),
         are_holes,
         block_shapes: &[],
         weights: &mut TileWeights::default(),
@@ -97,6 +98,7 @@ pub(crate) fn measures_on_cpu<T: Element>(
         is_whole: false,
         clusters: Clusters::none(),
         yardstick: 1,
+        tightening: Preference::Ratio.tightening(),
         tuning: read(&mut (0..tiles.tiles())),
         has_kernels: false,
         holes: wanted.holes,

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::parallel;
 use crate::sampled_field::{Holes, SampledField, TilesToWeigh};
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::difference::steps_of;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::TileGrid;
@@ -21,6 +22,8 @@ pub(crate) struct Sampler<'a, T> {
     pub(crate) row: u64,
     /// The quantiser; it has holes if zeros are.
     pub(crate) quantizer: &'a Quantizer<T>,
+    /// The choice of the levels' bounds.
+    pub(crate) tightening: TighteningChoice,
     /// Whether zeros are holes.
     pub(crate) are_holes: bool,
     /// The shapes of blocks that sizes may be asked for.

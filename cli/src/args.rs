@@ -33,7 +33,7 @@ const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND or TARGET> IN [O
 const COMPRESS_AFTER: &str = "\
 Without OUT, the stream of t.npy is t.npy.fsz. Examples:
   ferrosz compress era5.nc:t2m --range 1e-3     era5-t2m.fsz, errors within 0.1 % of max - min
-  ferrosz compress t.f32 t.fsz --dtype f32 --dims 26,1800,3600 --abs 0.01";
+  detector | ferrosz compress - t.fsf --frames --dtype f32 --dims 1024,1024 --abs 0.01      frames as they come";
 
 const DECOMPRESS_USAGE: &str = "ferrosz decompress [OPTIONS] IN [OUT]
        ferrosz decompress [OPTIONS] IN... --out-dir DIR";
@@ -179,8 +179,9 @@ pub struct Compress {
     /// ratio (default), or quality: a higher PSNR at the same bound, with splines
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<Preference>,
-    /// IN is raw frames of --dims each, without end: compress each as it comes
-    #[arg(long)]
+    /// IN is raw frames of --dims each, without end: compress each as it comes. The help has an example in place of a line for
+    /// it, so that it fits a screen.
+    #[arg(long, hide = true)]
     pub frames: bool,
 }
 

@@ -170,7 +170,7 @@ fn info_check_and_verify_know_frames() {
         "{said}"
     );
     place.put("short.f32", &raw(0..9));
-    place.fail(1, "verify short.f32 a.fsf", &["short.f32", "10 x 30 x 40"]);
+    place.fail(1, "verify short.f32 a.fsf", &["short.f32", "10,30,40"]);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn damage_in_a_frame_leaves_the_others() {
     let mut file = place.get("a.fsf");
     let stream = Frames::open(&file).unwrap().stream(6).unwrap();
     let at = stream.as_ptr() as usize - file.as_ptr() as usize;
-    let end = at + stream.len() - 1;
+    let end = at + stream.len() - 40;
     file[end] ^= 1;
     place.put("a.fsf", &file);
     let output = place.run("check a.fsf");
@@ -296,7 +296,7 @@ fn a_frame_leaves_before_the_next_one_comes() {
 #[cfg(unix)]
 #[test]
 fn a_killed_command_leaves_whole_frames() {
-    for signal in ["-KILL", "-INT", "-TERM"] {
+    for signal in ["-KILL", "-TERM"] {
         let place = Place::new();
         let (mut child, mut input) = begin(&place, "a.fsf");
         input.write_all(&raw(0..3)).unwrap();

@@ -215,69 +215,93 @@ pub fn verify(args: &Verify, file: &[u8], common: &Common) -> Result<bool, Failu
             assumed.shape
         )));
     }
-    with_field!(&original, array => compare(args, common, (&frames, &shape), array))
+    let start = Instant::now();
+    let judged =
+        with_field!(&original, array => JudgedFrames::new(args, common, (&frames, &shape), array)?);
+    output::print(&match common.json {
+        true => {
+            let begin = to_json("verify", &args.original, &shape, frames.len());
+            let stream = json::place("stream", &args.stream);
+            let run = json!({ "seconds": start.elapsed().as_secs_f64() });
+            let parts = [
+                begin,
+                stream,
+                end_to_json(frames.end()),
+                judged.to_json(),
+                run,
+            ];
+            format!("{}\n", json::join(parts))
+        }
+        false => report::pairs(&judged.to_pairs(frames.len())),
+    })?;
+    Ok(judged.broken.is_empty())
 }
 
-fn compare<V: Value>(
-    args: &Verify,
-    common: &Common,
-    (frames, shape): (&Frames<'_>, &Shape),
-    original: &Array<V>,
-) -> Result<bool, Failure> {
-    let start = Instant::now();
-    let elements = shape.elements().unwrap_or(u64::MAX).max(1) as usize;
-    let decompressor = Decompressor::new().device(common.device);
-    let (mut broken, mut least_psnr, mut largest) = (Vec::new(), f64::INFINITY, (0.0, 0));
-    for (number, original) in (0..).zip(original.values.chunks(elements)) {
-        let explain = |error| of_frame(&args.stream, number, &error);
-        let (stream, info) = frame_of(shape, frames, number).map_err(explain)?;
-        let decoded: Vec<V> = decompressor.decompress(stream).map_err(explain)?;
-        let judgement = Comparison::new(original, &decoded, &info)
-            .map_err(explain)?
-            .judgement;
-        broken.extend((!judgement.is_kept()).then_some(number));
-        least_psnr = least_psnr.min(judgement.psnr());
-        if judgement.largest_error > largest.0 {
-            largest = (judgement.largest_error, number);
+/// The judgement of all frames.
+struct JudgedFrames {
+    /// The frames that do not keep their bounds and promises.
+    broken: Vec<u64>,
+    /// The largest error, and its frame.
+    largest: (f64, u64),
+    least_psnr: f64,
+}
+
+impl JudgedFrames {
+    fn new<V: Value>(
+        args: &Verify,
+        common: &Common,
+        (frames, shape): (&Frames<'_>, &Shape),
+        original: &Array<V>,
+    ) -> Result<Self, Failure> {
+        let elements = shape.elements().unwrap_or(u64::MAX).max(1) as usize;
+        let decompressor = Decompressor::new().device(common.device);
+        let mut found = Self {
+            broken: Vec::new(),
+            largest: (0.0, 0),
+            least_psnr: f64::INFINITY,
+        };
+        for (number, original) in (0..).zip(original.values.chunks(elements)) {
+            let explain = |error| of_frame(&args.stream, number, &error);
+            let (stream, info) = frame_of(shape, frames, number).map_err(explain)?;
+            let decoded: Vec<V> = decompressor.decompress(stream).map_err(explain)?;
+            let compared = Comparison::new(original, &decoded, &info).map_err(explain)?;
+            let judgement = compared.judgement;
+            found
+                .broken
+                .extend((!judgement.is_kept()).then_some(number));
+            found.least_psnr = found.least_psnr.min(judgement.psnr());
+            if judgement.largest_error > found.largest.0 {
+                found.largest = (judgement.largest_error, number);
+            }
         }
+        Ok(found)
     }
-    let is_kept = broken.is_empty();
-    let text = if common.json {
-        let found = json!({
-            "kept": is_kept,
-            "frames_over_limit": broken,
-            "largest_error": largest.0,
-            "largest_error_frame": largest.1,
-            "least_psnr": least_psnr,
-            "seconds": start.elapsed().as_secs_f64(),
-        });
-        let begin = to_json("verify", &args.original, shape, frames.len());
-        let stream = json::place("stream", &args.stream);
-        format!(
-            "{}\n",
-            json::join([begin, stream, end_to_json(frames.end()), found])
-        )
-    } else {
-        let verdict = match broken.first() {
-            None => format!("yes, by all {} frames", frames.len()),
+
+    fn to_json(&self) -> serde_json::Value {
+        json!({
+            "kept": self.broken.is_empty(),
+            "frames_over_limit": self.broken,
+            "largest_error": self.largest.0,
+            "largest_error_frame": self.largest.1,
+            // JSON has no infinity: for exact values it is null.
+            "least_psnr": self.least_psnr,
+        })
+    }
+
+    fn to_pairs(&self, count: u64) -> Vec<(&'static str, String)> {
+        let verdict = match self.broken.first() {
+            None => format!("yes, by all {count} frames"),
             Some(first) => {
-                format!(
-                    "NO: not by {} of {} frames, first by frame {first}",
-                    broken.len(),
-                    frames.len()
-                )
+                let broken = self.broken.len();
+                format!("NO: not by {broken} of {count} frames, first by frame {first}")
             }
         };
-        let (error, frame) = (report::number(largest.0), largest.1);
-        report::pairs(&[
+        let (error, frame) = (report::number(self.largest.0), self.largest.1);
+        let psnr = report::decibels(self.least_psnr);
+        vec![
             ("bound kept", verdict),
             ("largest error", format!("{error}, in frame {frame}")),
-            (
-                "least PSNR",
-                format!("{} of a frame", report::decibels(least_psnr)),
-            ),
-        ])
-    };
-    output::print(&text)?;
-    Ok(is_kept)
+            ("least PSNR", format!("{psnr} of a frame")),
+        ]
+    }
 }

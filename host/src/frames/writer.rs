@@ -109,8 +109,8 @@ impl<V: Value, W: Write> FrameWriter<V, W> {
 
     /// Compresses and writes the frames that `next` gives, until it gives none. It runs on a thread of its own: while frames
     /// are compressed, the next ones come. Those that have come by then are compressed at the same time. No frame waits for a
-    /// later one, and there are two times as many in memory as [`FrameWriter::write_all`] compresses at the same time: two
-    /// times 32 MiB of values of 64 bits, or three frames.
+    /// later one. In memory are twice as many frames as [`FrameWriter::write_all`] compresses at the same time, and one more:
+    /// up to 64 MiB of values of 64 bits, but at least three frames.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;

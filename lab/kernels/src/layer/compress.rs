@@ -29,7 +29,7 @@ impl<E: Element> Kernel for CompressLayers<E> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = WARP;
     const SHARED_WORDS: u32 = SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = by_width::<E>(32, 24);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(24, 12);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &LayerParams) {

@@ -22,7 +22,7 @@ impl<E: Element> Kernel for Measure<E> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = TILE_THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 2);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &PassParams) {

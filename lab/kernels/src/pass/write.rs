@@ -29,7 +29,7 @@ impl<E: Element, O: Offsets, A: Access, B: BlockLength> Kernel for Pass<E, O, A,
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = TILE_THREADS;
     const SHARED_WORDS: u32 = SHARED.1.words();
-    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 3);
+    const RESIDENT_BLOCKS: u32 = by_width::<E>(4, 2);
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &PassParams) {

@@ -20,7 +20,7 @@ pub fn run(args: &Compact, common: &Common) -> Result<bool, Failure> {
 
 fn compact(job: &Job, force: bool, common: &Common) -> Result<(), Failure> {
     let stream = stream_file::read(&job.input)?;
-    stream_file::info(&job.input, &stream)?;
+    stream_file::info(&job.input, &stream, "info")?;
     let compact = ferrosz::stream::compact(&stream)
         .map_err(|error| stream_file::explain(&job.input, error))?;
     output::write(&job.output, force, |writer| writer.write_all(&compact))?;

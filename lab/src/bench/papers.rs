@@ -17,7 +17,7 @@ use ferrosz_cli::{args::ShapeFlags, common::Common, failure::Failure, output};
 use points::Point;
 use serde_json::{Value, json};
 use sets::Member;
-use streams::Kind;
+use streams::PaperStream;
 
 /// Bounds relative to the range if none are given: those of the papers.
 const RANGES: [f64; 3] = [1e-2, 1e-3, 1e-4];
@@ -37,7 +37,7 @@ pub struct Papers {
     pub only: Vec<String>,
     /// Streams to measure, by their names in the tables; all, if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = streams::named)]
-    pub streams: Vec<Kind>,
+    pub streams: Vec<PaperStream>,
     /// Bounds relative to the range
     #[arg(long, value_name = "E,...", value_delimiter = ',', default_values_t = RANGES)]
     pub range: Vec<f64>,
@@ -67,34 +67,34 @@ impl Papers {
     }
 }
 
-/// A table: its name on the command line, and the view of the points that prints it.
-struct Table {
+/// A view of the points: its name on the command line, and what prints it.
+struct View {
     name: &'static str,
     print: fn(&[Point], &[f64]) -> Result<(), Failure>,
 }
 
-const TABLES: [Table; 6] = [
-    Table {
+const TABLES: [View; 6] = [
+    View {
         name: "ratios",
         print: ratios::ratios,
     },
-    Table {
+    View {
         name: "gains",
         print: ratios::gains,
     },
-    Table {
+    View {
         name: "throughput",
         print: figures::throughput,
     },
-    Table {
+    View {
         name: "quality",
         print: figures::quality,
     },
-    Table {
+    View {
         name: "advantage",
         print: figures::advantage,
     },
-    Table {
+    View {
         name: "transfer",
         print: figures::transfer,
     },

@@ -3,7 +3,7 @@
 use super::super::markdown;
 use super::points::Point;
 use super::ratios::{cells, columns, mean, of, sets};
-use super::streams::KINDS;
+use super::streams::STREAMS;
 use ferrosz_cli::{failure::Failure, output};
 
 /// Rates of both directions, the mean of the fields of a set as in the papers, and of all fields.
@@ -22,13 +22,13 @@ pub fn throughput(points: &[Point], ranges: &[f64]) -> Result<(), Failure> {
         }
     };
     for set in sets(points) {
-        for kind in KINDS {
+        for kind in STREAMS {
             row(set, kind.name, &|range| {
                 of(points, set, kind.name, range).cloned().collect()
             })?;
         }
     }
-    for kind in KINDS {
+    for kind in STREAMS {
         row("all", kind.name, &|range| {
             let of_kind = |point: &&Point| (point.stream, point.range) == (kind.name, range);
             points.iter().filter(of_kind).cloned().collect()

@@ -5,7 +5,7 @@ use super::super::field::{Subject, load_whole, widened};
 use super::super::flags::Source;
 use super::super::{gpu::OnDevice, machine::Machine, memory::Memory, times::Times};
 use super::codes::{self, NonZero};
-use super::streams::{KINDS, Kind};
+use super::streams::{PaperStream, STREAMS};
 use super::{CODES, Papers, sets::Member};
 use ferrosz::{Bound, Element};
 use ferrosz_cli::{common::Common, failure::Failure, output, with_element_field};
@@ -115,9 +115,9 @@ fn of_field<T: Element + OnDevice>(
     subject: &Subject<T>,
 ) -> Result<Vec<Point>, Failure> {
     let dimensions = subject.extents.lengths().len();
-    let asked = |kind: &Kind| papers.streams.is_empty() || papers.streams.contains(kind);
+    let asked = |kind: &PaperStream| papers.streams.is_empty() || papers.streams.contains(kind);
     let mut points = Vec::new();
-    for kind in KINDS
+    for kind in STREAMS
         .into_iter()
         .filter(|kind| asked(kind) && kind.takes(dimensions))
     {
@@ -139,7 +139,7 @@ fn measure<T: Element + OnDevice>(
     papers: &Papers,
     machine: &Machine,
     subject: &Subject<T>,
-    kind: Kind,
+    kind: PaperStream,
     range: f64,
 ) -> Result<Point, Failure> {
     let bound = Bound::range(range).map_err(Failure::usage)?;

@@ -1,7 +1,7 @@
 //! Tables of compression ratios.
 
 use super::super::markdown;
-use super::{points::Point, published, streams::KINDS};
+use super::{points::Point, published, streams::STREAMS};
 use ferrosz_cli::{failure::Failure, output};
 use std::fmt;
 
@@ -89,7 +89,7 @@ pub fn ratios(points: &[Point], ranges: &[f64]) -> Result<(), Failure> {
     output::print("\nratios, fields of a set: least to largest, mean\n\n")?;
     markdown::heading(&format!("set | stream | | {}", columns(ranges)))?;
     for set in sets(points) {
-        for kind in KINDS {
+        for kind in STREAMS {
             let ours = |range| Spread::of(of(points, set, kind.name, range).map(Point::ratio));
             if ranges.iter().all(|range| ours(*range).is_none()) {
                 continue;

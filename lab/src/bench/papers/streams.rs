@@ -8,7 +8,7 @@ use ferrosz_cuszp::{Bare, aatrox};
 
 /// A stream of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct PaperStream {
     /// Its name in the tables.
     pub name: &'static str,
     of: Of,
@@ -26,7 +26,7 @@ enum Of {
 }
 
 /// All of them. The plain mode of cuSZp2 is cuSZp's: the paper's Table III leaves it out for that reason.
-pub const KINDS: [Kind; 11] = [
+pub const STREAMS: [PaperStream; 11] = [
     kind("cuSZp", Of::Cuszp(Mode::Plain, Shape::Line)),
     kind("cuSZp2-O", Of::Cuszp(Mode::Outlier, Shape::Line)),
     kind("cuSZp2-O 2D", Of::Cuszp(Mode::Outlier, Shape::Plane)),
@@ -52,17 +52,22 @@ pub const KINDS: [Kind; 11] = [
     kind("interp", Of::Codec(Codec::INTERP, Preference::Ratio)),
 ];
 
-const fn kind(name: &'static str, of: Of) -> Kind {
-    Kind { name, of }
+const fn kind(name: &'static str, of: Of) -> PaperStream {
+    PaperStream { name, of }
 }
 
 /// Parses the name of a stream.
-pub fn named(name: &str) -> Result<Kind, String> {
-    let found = KINDS.into_iter().find(|kind| kind.name == name);
-    found.ok_or_else(|| format!("the streams are {}", KINDS.map(|kind| kind.name).join(", ")))
+pub fn named(name: &str) -> Result<PaperStream, String> {
+    let found = STREAMS.into_iter().find(|kind| kind.name == name);
+    found.ok_or_else(|| {
+        format!(
+            "the streams are {}",
+            STREAMS.map(|kind| kind.name).join(", ")
+        )
+    })
 }
 
-impl Kind {
+impl PaperStream {
     /// Whether fields of so many dimensions have such a stream.
     pub fn takes(self, dimensions: usize) -> bool {
         match self.of {
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn names_are_found_and_others_are_refused() {
-        for kind in KINDS {
+        for kind in STREAMS {
             assert_eq!(named(kind.name), Ok(kind));
         }
         assert!(named("SZ3").unwrap_err().contains("AATROX"));

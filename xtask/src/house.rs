@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 90_620;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 28_530)];
+const MOST_LINES: usize = 97_850;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 29_460)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;
@@ -20,12 +20,12 @@ const LONGEST_FUNCTION: usize = 80;
 const LARGEST_CIRCLE: usize = 9;
 
 /// The most names that several types of one crate have. Kernels may each have a [`SHARED_NAME`].
-const MOST_SHARED_NAMES: usize = 109;
+const MOST_SHARED_NAMES: usize = 110;
 const SHARED_NAME: &str = "Scratch";
 
 /// The most executables of integration tests: one of each crate, and that of the toys, which `cargo test --workspace` leaves
 /// out.
-const MOST_TEST_EXECUTABLES: usize = 9;
+const MOST_TEST_EXECUTABLES: usize = 10;
 
 /// The most lines of Markdown of more than [`LONGEST_LINE`] characters.
 const MOST_LONG_LINES: usize = 0;

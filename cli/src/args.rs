@@ -33,7 +33,7 @@ const COMPRESS_USAGE: &str = "ferrosz compress [OPTIONS] <BOUND or TARGET> IN [O
 const COMPRESS_AFTER: &str = "\
 Without OUT, the stream of t.npy is t.npy.fsz. Examples:
   ferrosz compress era5.nc:t2m --range 1e-3     era5-t2m.fsz, errors within 0.1 % of max - min
-  detector | ferrosz compress - t.fsf --frames --dtype f32 --dims 1024,1024 --abs 0.01      frames as they come";
+  detector | ferrosz compress - t.fsf --frames --dtype f32 --dims 1024,1024 --abs 0.01";
 
 const DECOMPRESS_USAGE: &str = "ferrosz decompress [OPTIONS] IN [OUT]
        ferrosz decompress [OPTIONS] IN... --out-dir DIR";
@@ -151,7 +151,7 @@ pub struct Compress {
     /// Value of missing elements, repeatable: a number, nan, none or auto (default)
     #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
     pub fill: Vec<FillFlag>,
-    /// Keep zeros or signs: zero, sign or none; auto (default) decides by the values, with presets
+    /// Keep zeros or signs: zero, sign or none; by default a preset decides
     #[arg(
         long,
         value_name = "WHAT",
@@ -173,7 +173,7 @@ pub struct Compress {
     /// fits a screen; docs/command.md does.
     #[arg(long, value_name = "N", hide = true)]
     pub chunk_tiles: Option<u32>,
-    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart; auto searches
+    /// Roles of dimensions, as s,z,y,x: z, y and x together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<AxesSetting>,
     /// ratio (default), or quality: a higher PSNR at the same bound, with splines
@@ -304,7 +304,7 @@ pub struct PartPlan {
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
-    /// Role of each dimension, as s,z,y,x: z, y and x are coded together, s apart; auto searches
+    /// Roles of dimensions, as s,z,y,x: z, y and x together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<AxesSetting>,
     /// ratio (default), or quality: a higher PSNR at the same bound, with splines

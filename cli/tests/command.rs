@@ -415,21 +415,26 @@ fn axes_are_searched_and_quality_is_preferred_with_a_codec_that_is_named() {
     let mut array = npy_header("<f4", "False", "(48, 48, 48)");
     array.extend((0..48 * 48 * 48).map(value).flat_map(f32::to_le_bytes));
     place.put("in.npy", &array);
-    for (output, flags) in [
-        ("a.fsz", ""),
-        ("b.fsz", "--axes auto"),
-        ("c.fsz", "--prefer quality"),
+    let mut smooth = npy_header("<f4", "False", "(96, 96)");
+    let values = (0..96 * 96).map(|i| (i as f32 * 1e-3).sin());
+    smooth.extend(values.flat_map(f32::to_le_bytes));
+    place.put("smooth.npy", &smooth);
+    for (input, output, flags) in [
+        ("in", "a.fsz", "--abs 0.01"),
+        ("in", "b.fsz", "--abs 0.01 --axes auto"),
+        ("smooth", "c.fsz", "--abs 0.02"),
+        ("smooth", "d.fsz", "--abs 0.02 --prefer quality"),
     ] {
         place.succeed(&format!(
-            "compress in.npy {output} --abs 0.01 --codec cusz-i {flags}"
+            "compress {input}.npy {output} --codec cusz-i {flags}"
         ));
     }
     let [plain, turned] = ["a.fsz", "b.fsz"].map(|file| place.json(&format!("info {file} --json")));
     assert_eq!(plain["codec"], turned["codec"]);
     assert_ne!(plain["axes"], turned["axes"]);
     assert!(place.get("b.fsz").len() < place.get("a.fsz").len());
-    let [plain, better] = ["a.fsz", "c.fsz"].map(|file| {
-        let found = place.json(&format!("verify in.npy {file} --json"));
+    let [plain, better] = ["c.fsz", "d.fsz"].map(|file| {
+        let found = place.json(&format!("verify smooth.npy {file} --json"));
         assert_eq!(found["kept"], true);
         found["psnr"].as_f64().unwrap()
     });
@@ -437,8 +442,8 @@ fn axes_are_searched_and_quality_is_preferred_with_a_codec_that_is_named() {
     // A plan has the same bytes.
     place.succeed("part plan in.npy p --parts 1 --abs 0.01 --codec cusz-i --axes auto");
     place.succeed("part run p 0 in.npy p.0");
-    place.succeed("part join p d.fsz p.0");
-    assert!(place.get("d.fsz") == place.get("b.fsz"));
+    place.succeed("part join p e.fsz p.0");
+    assert!(place.get("e.fsz") == place.get("b.fsz"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub struct PassParams {
     /// The stream, 16-byte aligned.
     pub stream: View<u32>,
     /// The workspace: the [`cells`] of other kernels, a state for each tile from [`cells::STATES`] on, and behind them
-    /// the length of each tile's bodies, see [`PassParams::lengths`].
+    /// the length of each tile's bodies, see `PassParams::lengths`.
     pub cells: View<u64>,
     /// The number of tiles.
     pub tiles: u32,

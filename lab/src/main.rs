@@ -63,3 +63,50 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
     }?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../docs/papers.md");
+
+    /// The words of a command line, in which quotes keep spaces.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in line.chars() {
+            match character {
+                '"' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                _ => words.last_mut().expect("one").push(character),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn the_commands_of_the_page_of_papers_are_commands() {
+        let quoted = PAGE.split('`').skip(1).step_by(2);
+        let mut commands = 0;
+        for line in quoted.filter(|line| line.starts_with("ferrosz-lab ")) {
+            let mut words = words(&line.replace('\n', " "));
+            // What the reader puts in.
+            for word in &mut words {
+                if word == "..." {
+                    "NYX=nyx.f32:8,8,8".clone_into(word);
+                }
+            }
+            let needs_field =
+                words[1] == "papers" && words.last().is_none_or(|word| !word.contains('='));
+            if needs_field && words.len() > 2 {
+                words.push("NYX=nyx.f32:8,8,8".to_owned());
+            }
+            if words.len() > 2 {
+                let parsed = CommandLine::try_parse_from(&words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+                commands += 1;
+            }
+        }
+        assert!(commands >= 15, "{commands}");
+    }
+}

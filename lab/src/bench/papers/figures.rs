@@ -4,7 +4,7 @@ use super::super::markdown;
 use super::points::Point;
 use super::ratios::{cells, columns, mean, of, sets};
 use super::streams::STREAMS;
-use ferrosz_cli::{failure::Failure, output};
+use ferrosz_cli::{failure::Failure, output, report};
 
 /// Rates of both directions, the mean of the fields of a set as in the papers, and of all fields.
 pub fn throughput(points: &[Point], ranges: &[f64]) -> Result<(), Failure> {
@@ -14,7 +14,8 @@ pub fn throughput(points: &[Point], ranges: &[f64]) -> Result<(), Failure> {
         let cell = |range| {
             let points = found(range);
             let rate = |way: usize| mean(points.iter().map(move |point| point.rates()[way]));
-            Some(format!("{:.4} / {:.4}", rate(0)?, rate(1)?))
+            let [compress, decompress] = [rate(0)?, rate(1)?].map(report::number);
+            Some(format!("{compress} / {decompress}"))
         };
         match ranges.iter().any(|range| !found(*range).is_empty()) {
             true => markdown::row(format_args!("{name} | {stream} | {}", cells(ranges, cell))),

@@ -408,6 +408,17 @@ ferrosz_status ferrosz_compressor_workspace_bytes(const ferrosz_compressor *comp
                                                   uint64_t *bytes,
                                                   ferrosz_error *error);
 
+// Stores in `bytes` how much device memory a workspace for ferrosz_gpu_decompress_box has: with codecs of tiles there is
+// memory for the tiles that the box is in. ferrosz_workspace_new_in makes such a workspace.
+ferrosz_status ferrosz_compressor_box_workspace_bytes(const ferrosz_compressor *compressor,
+                                                      ferrosz_type type,
+                                                      uint64_t elements,
+                                                      uint64_t dimensions,
+                                                      const uint64_t *starts,
+                                                      const uint64_t *lengths,
+                                                      uint64_t *bytes,
+                                                      ferrosz_error *error);
+
 // As ferrosz_workspace_new, but in device memory of the caller. `memory` is aligned to 16 bytes and has `bytes` bytes, at least
 // as many as ferrosz_compressor_workspace_bytes says. The call enqueues the clearing of the first 256. The caller frees the
 // memory after the workspace and after the last work with it.
@@ -455,7 +466,8 @@ ferrosz_status ferrosz_gpu_decompress(const ferrosz_gpu *gpu,
                                       ferrosz_error *error);
 
 // As ferrosz_gpu_decompress, for a box of the field: `starts` and `lengths` of as many dimensions as the field has,
-// slowest first. Codecs of blocks only.
+// slowest first. Only the chunks that the box needs are decoded. With a codec of tiles the workspace needs memory for them:
+// ferrosz_compressor_box_workspace_bytes.
 ferrosz_status ferrosz_gpu_decompress_box(const ferrosz_gpu *gpu,
                                           void *cuda_stream,
                                           const ferrosz_decompressor *decompressor,

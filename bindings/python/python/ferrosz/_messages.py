@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ._ferrosz import Compressor, Stream
 
-    Bytes = bytes | bytearray | memoryview
+Bytes = bytes | bytearray | memoryview
 
 # Counts of MPI are ints, and engines differ in how they take larger ones: messages and writes are cut into parts of this many
 # bytes. A rank needs as much memory for a write, beside the pieces.

@@ -292,8 +292,8 @@ ferrosz_status ferrosz_compressor_set_chunk_tiles(ferrosz_compressor *compressor
                                                   uint32_t tiles,
                                                   ferrosz_error *error);
 
-// Sets what is preferred: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at
-// the same bound, and longer streams.
+// Sets the preference: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at the
+// same bound, and streams that are mostly longer.
 ferrosz_status ferrosz_compressor_set_preference(ferrosz_compressor *compressor,
                                                  const char *preference,
                                                  ferrosz_error *error);

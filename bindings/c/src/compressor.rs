@@ -197,8 +197,8 @@ pub unsafe extern "C" fn ferrosz_compressor_set_chunk_tiles(
     })
 }
 
-/// Sets what is preferred: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at
-/// the same bound, and longer streams.
+/// Sets the preference: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at the
+/// same bound, and streams that are mostly longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_set_preference(
     compressor: *mut Compressor,

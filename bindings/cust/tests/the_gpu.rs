@@ -7,7 +7,7 @@ use cust::stream::{Stream, StreamFlags};
 use ferrosz_cust::ferrosz::{self, Bound, Codec, Compressor, Decompressor, Value};
 use ferrosz_cust::{Error, OnStream};
 
-/// The bytes of a stream by a call on a stream of cust, and what a call decodes of it.
+/// The bytes that a call on a stream of cust compresses to, and the values that a call decodes from them.
 fn there_and_back<V: Value + DeviceCopy>(
     on_stream: &mut OnStream<'_>,
     compressor: &Compressor,

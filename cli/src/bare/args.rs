@@ -21,7 +21,7 @@ pub struct Bare<W: Args, R: Args> {
     pub action: BareAction<W, R>,
 }
 
-/// What is done with a stream.
+/// A command for a stream.
 #[derive(Debug, Subcommand)]
 pub enum BareAction<W: Args, R: Args> {
     /// Compress an array to a stream
@@ -73,7 +73,7 @@ pub struct BareDecompress<R: Args> {
     /// Whether the output may replace a file.
     #[command(flatten)]
     pub replace: Replace,
-    /// What the stream does not hold.
+    /// The parameters that the stream does not hold.
     #[command(flatten)]
     pub told: Told<R>,
     /// The part of the array to decompress; all of it if not given.
@@ -91,7 +91,7 @@ pub struct BareUpdate<W: Args> {
     /// Array to put in: .npy, raw values of the stream's type, or '-'; as many values as the part has
     #[arg(value_name = "IN", value_parser = location())]
     pub input: Location,
-    /// What the stream does not hold.
+    /// The parameters that the stream does not hold.
     #[command(flatten)]
     pub told: Told<W>,
     /// The part that is replaced.
@@ -125,7 +125,7 @@ pub struct BareCheck<R: Args> {
     /// Stream, or '-'
     #[arg(value_name = "STREAM", value_parser = location())]
     pub stream: Location,
-    /// What the stream does not hold.
+    /// The parameters that the stream does not hold.
     #[command(flatten)]
     pub told: ToldShape<R>,
 }
@@ -136,7 +136,7 @@ pub struct BareInfo<R: Args> {
     /// Stream, or '-'
     #[arg(value_name = "STREAM", value_parser = location())]
     pub stream: Location,
-    /// What the stream does not hold.
+    /// The parameters that the stream does not hold.
     #[command(flatten)]
     pub told: ToldShape<R>,
 }

@@ -211,10 +211,10 @@ impl Compressor {
         }
     }
 
-    /// Sets what is preferred: few bytes, or small errors besides the largest one. It is for codecs that predict level by level,
+    /// Sets the preference: few bytes, or small errors besides the largest one. It is for codecs that predict level by level,
     /// each level with a bound of its own. With [`Preference::Quality`] the coarse levels, on which the errors of all values
     /// depend, have the bounds of Eq. 2 in the paper of cuSZ-i, by the ratio of the bound to the range of the values, and at
-    /// least a quarter of the field's bound. So the PSNR at the same bound is higher, and streams are longer
+    /// least a quarter of the field's bound. So the PSNR at the same bound is higher, and streams are mostly longer
     /// ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/quality.md)). No value is off by more than
     /// the bound.
     ///

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::parallel;
 use bytemuck::Zeroable;
-use bytemuck::allocation::try_zeroed_vec;
+use bytemuck::allocation::{try_zeroed_box, try_zeroed_vec};
 
 /// Bytes that must still be free after a large allocation. A small allocation that fails ends the process. A large one can
 /// fail with an error instead, so it fails while there is memory for the small ones.
@@ -46,6 +46,17 @@ pub fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     };
     let count = usize::try_from(count).map_err(|_| failed())?;
     zeroed(count).ok_or_else(failed)
+}
+
+/// A zeroed value of its own.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn zeroed_box<T: Zeroable>() -> Result<Box<T>, Error> {
+    try_zeroed_box().map_err(|()| Error::OutOfMemory {
+        bytes: size_of::<T>() as u64,
+    })
 }
 
 /// Reserves capacity for more bytes, in large pages if the system has some. Does nothing if there is not enough memory.

@@ -5,6 +5,7 @@
 
 use crate::threads;
 use rayon::prelude::*;
+use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
 /// The threads that share the work.
@@ -67,20 +68,38 @@ pub(crate) fn map_with<I: Send, S: Send, R: Send>(
     new: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, I) -> R + Sync,
 ) -> Vec<R> {
+    let Ok(results) = try_map_with(items, || Ok::<S, Infallible>(new()), work);
+    results
+}
+
+/// As [`map_with`], where `new` may fail: then all fails, though not at once.
+pub(crate) fn try_map_with<I: Send, S: Send, R: Send, E: Send>(
+    items: impl Iterator<Item = I>,
+    new: impl Fn() -> Result<S, E> + Sync,
+    work: impl Fn(&mut S, I) -> R + Sync,
+) -> Result<Vec<R>, E> {
+    let failure = Mutex::new(None);
     let runs = Runs::of(items);
     let results: Vec<Mutex<Vec<R>>> = runs.0.iter().map(|_| Mutex::default()).collect();
     // As many as runs are worked on at once: to clear memory may take longer than the work.
     let idle: Mutex<Vec<S>> = Mutex::default();
     each_number(results.len(), &|number| {
         let known = locked(&idle).pop();
-        let mut scratch = known.unwrap_or_else(&new);
+        let mut scratch = match known.map_or_else(&new, Ok) {
+            Ok(scratch) => scratch,
+            Err(error) => return *locked(&failure) = Some(error),
+        };
         let found = runs.take(number).map(|item| work(&mut scratch, item));
         *locked(&results[number]) = found.collect();
         locked(&idle).push(scratch);
     });
     let results = results.into_iter().map(Mutex::into_inner);
     let results = results.map(|found| found.unwrap_or_else(PoisonError::into_inner));
-    results.flatten().collect()
+    let failure = failure.into_inner();
+    match failure.unwrap_or_else(PoisonError::into_inner) {
+        None => Ok(results.flatten().collect()),
+        Some(error) => Err(error),
+    }
 }
 
 /// Runs of items, each for a task: few, and many enough for all threads.

@@ -113,7 +113,7 @@ impl Damaged<'_> {
         let chunks = match &frequencies {
             Err(_) => Vec::new(),
             Ok(frequencies) => {
-                let pops = Pops::new::<C>(frequencies);
+                let pops = Pops::new::<C>(frequencies).unwrap();
                 let chunks = self.sample.chunks.iter().enumerate();
                 chunks
                     .map(|(number, chunk)| self.chunk(&pops, number, chunk))

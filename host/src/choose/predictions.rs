@@ -180,12 +180,13 @@ impl<'a, T: Element> Predictions<'a, T> {
                 None => here.push((sample, own, quantizer, yardstick)),
             }
         }
-        parallel::each(
+        let predicted = parallel::map(
             here.into_iter(),
             |(sample, own, quantizer, yardstick): (&mut TileSample<T>, _, _, _)| {
-                sample.predict_all(&own, &quantizer, yardstick);
+                sample.predict_all(&own, &quantizer, yardstick)
             },
         );
+        predicted.into_iter().collect::<Result<(), Error>>()?;
         let (samples, wanted): (Vec<_>, Vec<_>) = on_machine.into_iter().unzip();
         if let Some(kernels) = self.field.kernels()
             && !wanted.is_empty()
@@ -194,7 +195,7 @@ impl<'a, T: Element> Predictions<'a, T> {
             for (((sample, yardstick), wanted), found) in
                 samples.into_iter().zip(&wanted).zip(found)
             {
-                sample.take(wanted, found, yardstick);
+                sample.take(wanted, found, yardstick)?;
             }
         }
         Ok(())
@@ -223,7 +224,7 @@ impl<'a, T: Element> Predictions<'a, T> {
                     sampled_block_bytes(sample, &blocks, yardstick).ok_or(Error::NotChosen)
                 }),
                 Family::Tiles(tiles) => {
-                    let estimate = sample.estimate(&tiles, yardstick).ok_or(Error::NotChosen)?;
+                    let estimate = sample.estimate(&tiles, yardstick)?;
                     in_chunks(request.chunk, layout, |layout| {
                         Ok(layout
                             .tiles()
@@ -357,12 +358,7 @@ impl<'a, T: Element> Predictions<'a, T> {
     fn exact_tile_bytes(&mut self, layout: &Layout) -> Result<u128, Error> {
         let (values, quantizer) = self.whole(layout)?;
         let tiles = layout.tiles().ok_or(Error::NotChosen)?;
-        Ok(exact_bytes(
-            &tiles,
-            &quantizer,
-            self.request.tightening,
-            &values,
-        ))
+        exact_bytes(&tiles, &quantizer, self.request.tightening, &values)
     }
 
     /// The coded field that a layout has, and its quantiser.

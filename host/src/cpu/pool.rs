@@ -1,5 +1,6 @@
 //! Scratch memory that tasks of any thread take and give back, so that it is allocated once for each thread.
 
+use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
 /// Scratch memory for tasks.
@@ -25,11 +26,21 @@ impl<S> Pool<S> {
     /// Runs a task with scratch memory, which holds the contents of an earlier task; `new` allocates it if all of the pool
     /// is in use.
     pub(crate) fn with<R>(&self, new: impl FnOnce() -> S, task: impl FnOnce(&mut S) -> R) -> R {
+        let Ok(result) = self.try_with(|| Ok::<S, Infallible>(new()), task);
+        result
+    }
+
+    /// As [`Pool::with`], where `new` may fail.
+    pub(crate) fn try_with<R, E>(
+        &self,
+        new: impl FnOnce() -> Result<S, E>,
+        task: impl FnOnce(&mut S) -> R,
+    ) -> Result<R, E> {
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let found = free().pop();
-        let mut scratch = found.unwrap_or_else(new);
+        let mut scratch = found.map_or_else(new, Ok)?;
         let result = task(&mut scratch);
         free().push(scratch);
-        result
+        Ok(result)
     }
 }

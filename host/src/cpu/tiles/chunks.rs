@@ -101,7 +101,7 @@ impl Chunks<'_> {
                 image.clear();
                 image.push(number, form, &scratch.image[..length])
             };
-            self.scratch.with(scratch, encode)?;
+            self.scratch.try_with(scratch, encode)??;
             let extents = boxes.iter().map(|tile| tile.extents(grid.shape()));
             progress(
                 extents

@@ -4,6 +4,8 @@ use crate::cpu::Version;
 use crate::cpu::code::bit_planes;
 use crate::cpu::code::entropy::{self, Pops, Pushes};
 use crate::cpu::code::image::{ChunkTiles, image_bytes};
+use crate::error::Error;
+use crate::memory;
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
@@ -23,12 +25,16 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// For chunks of this length.
-    pub(crate) fn new(length: ChunkLength) -> Self {
-        Self {
-            words: vec![0; entropy::word_count(length)],
-            planes: bytemuck::zeroed_box(),
-            image: vec![0; image_bytes(length)],
-        }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(length: ChunkLength) -> Result<Self, Error> {
+        Ok(Self {
+            words: memory::try_zeroed(entropy::word_count(length) as u64)?,
+            planes: memory::zeroed_box()?,
+            image: memory::try_zeroed(image_bytes(length) as u64)?,
+        })
     }
 }
 
@@ -47,9 +53,18 @@ pub(crate) enum Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
-        frequencies.map_or(Self::BitPlane, |frequencies| {
-            with_tile_coder!(coder, C => Self::Entropy(Pushes::new::<C>(frequencies)), Self::BitPlane)
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(
+        coder: TileCoder,
+        frequencies: Option<&FrequencyTables>,
+    ) -> Result<Self, Error> {
+        frequencies.map_or(Ok(Self::BitPlane), |frequencies| {
+            with_tile_coder!(coder,
+                C => Pushes::new::<C>(frequencies).map(Self::Entropy),
+                Ok(Self::BitPlane)
+            )
         })
     }
 
@@ -80,9 +95,18 @@ pub(crate) enum Decoder {
 }
 
 impl Decoder {
-    pub(crate) fn new(coder: TileCoder, frequencies: Option<&FrequencyTables>) -> Self {
-        frequencies.map_or(Self::BitPlane, |frequencies| {
-            with_tile_coder!(coder, C => Self::Entropy(Pops::new::<C>(frequencies)), Self::BitPlane)
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(
+        coder: TileCoder,
+        frequencies: Option<&FrequencyTables>,
+    ) -> Result<Self, Error> {
+        frequencies.map_or(Ok(Self::BitPlane), |frequencies| {
+            with_tile_coder!(coder,
+                C => Pops::new::<C>(frequencies).map(Self::Entropy),
+                Ok(Self::BitPlane)
+            )
         })
     }
 

@@ -157,7 +157,7 @@ impl<T: Element> Field<'_, T> {
             return Ok(());
         };
         let map = self.zones(prologue);
-        let chunks = self.chunks(prologue, &map, Part::Coarse);
+        let chunks = self.chunks(prologue, &map, Part::Coarse)?;
         // All of its codes are kept.
         chunks.encode(
             coarse.values(),
@@ -179,7 +179,7 @@ impl<T: Element> Field<'_, T> {
         put: Put<'_>,
     ) -> Result<(), Error> {
         let map = self.zones(known.prologue);
-        let chunks = self.chunks(known.prologue, &map, Part::Fine);
+        let chunks = self.chunks(known.prologue, &map, Part::Fine)?;
         self.with_tiles(values, known.prologue, known.anchor, |tiles| {
             let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
             chunks.encode(values, numbers, known.counted, predict, progress, put)
@@ -221,9 +221,14 @@ impl<T: Element> Field<'_, T> {
         ZoneMap::new(self.layout.codec.order(self.layout.shape()), shifts)
     }
 
-    fn chunks<'m>(&'m self, prologue: &Prologue<T>, map: &'m ZoneMap, part: Part) -> Chunks<'m> {
+    fn chunks<'m>(
+        &'m self,
+        prologue: &Prologue<T>,
+        map: &'m ZoneMap,
+        part: Part,
+    ) -> Result<Chunks<'m>, Error> {
         let coder = self.layout.codec.coder;
-        Chunks {
+        Ok(Chunks {
             version: self.version,
             grid: self.layout.grid(part),
             first_entry: match part {
@@ -231,10 +236,10 @@ impl<T: Element> Field<'_, T> {
                 Part::Fine => FIRST_ENTRY + self.layout.coarse_chunks(),
             },
             length: self.layout.chunk,
-            encoder: Encoder::new(coder, prologue.frequencies.as_ref()),
+            encoder: Encoder::new(coder, prologue.frequencies.as_ref())?,
             map,
             scratch: Pool::default(),
-        }
+        })
     }
 }
 

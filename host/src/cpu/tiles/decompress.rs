@@ -215,7 +215,7 @@ impl<'a> Decode<'a> {
         stream: &'a StreamRef<'a>,
         layout: &'a TileLayout,
         verify: bool,
-    ) -> Result<(Self, Option<Start<T>>), FormatError> {
+    ) -> Result<(Self, Option<Start<T>>), Error> {
         let source = Source { stream, verify };
         let bytes = source.prologue()?;
         let error = stream.header.quantizer::<T>()?.error();
@@ -228,7 +228,7 @@ impl<'a> Decode<'a> {
             source,
             layout,
             map: ZoneMap::new(layout.codec.order(layout.shape()), shifts),
-            coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref()),
+            coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref())?,
         };
         let start = prologue.resolved.map(|resolved| {
             let stored = bytes.get(sections.anchors..sections.coefficients);
@@ -265,9 +265,9 @@ impl<'a> Decode<'a> {
         let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
         let scratch = || Scratch::new(length);
         let of_chunks = codes.chunks_mut(length.tiles() as usize).zip(&chunks);
-        let decoded = parallel::map_with(of_chunks, scratch, |scratch, (codes, chunk)| {
+        let decoded = parallel::try_map_with(of_chunks, scratch, |scratch, (codes, chunk)| {
             apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
-        });
+        })?;
         let mut faults = Vec::new();
         let mut raw = Vec::with_capacity(chunks.len());
         for (chunk, decoded) in chunks.iter().zip(decoded) {

@@ -36,7 +36,7 @@ use crate::sampled_field::{AnchorClasses, Holes, PredictBy, TuningOnTiles};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::pipeline::{BlockCodec, TileCoder, TilePredictor};
+use ferrosz_codec::pipeline::{BlockCodec, TilePredictor};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::predict::interp::tune::sample::Samples;
@@ -201,7 +201,7 @@ impl<T: Element> TileSample<T> {
         layouts: &[TileLayout],
         quantizer: &Quantizer<T>,
         yardstick: u128,
-    ) {
+    ) -> Result<(), Error> {
         let new = self.new_predictors(layouts);
         // A sample of all tiles has been predicted without tuning.
         let untuned = |layout: &TileLayout| (layout.codec.predictor, false);
@@ -218,8 +218,10 @@ impl<T: Element> TileSample<T> {
             predicted.extend(known.filter(|_| !of_known.is_empty()));
             self.best(layout, predicted, yardstick)
         };
-        let found = parallel::map(new.iter().zip(known), of_layout);
-        self.predicted.extend(found.into_iter().flatten());
+        for found in parallel::map(new.iter().zip(known), of_layout) {
+            self.predicted.extend(found?);
+        }
+        Ok(())
     }
 
     /// The predictor of a layout. Its parameters are tuned as soon as there are tiles for that.
@@ -248,14 +250,23 @@ impl<T: Element> TileSample<T> {
         layout: &TileLayout,
         ways: Vec<Predicted<T>>,
         yardstick: u128,
-    ) -> Option<(PredictedBy, Predicted<T>)> {
-        let bytes = |way: &_| self.estimate_of(way, layout, yardstick).bytes(layout);
+    ) -> Result<Option<(PredictedBy, Predicted<T>)>, Error> {
         // The bytes of a single way need not be known here.
-        let best = match ways.len() {
-            1 => ways.into_iter().next(),
-            _ => ways.into_iter().min_by_key(bytes),
-        };
-        Some((self.predicted_by(layout), best?))
+        let is_alone = ways.len() == 1;
+        let mut best = None;
+        for way in ways {
+            let bytes = match is_alone {
+                true => 0,
+                false => self.estimate_of(&way, layout, yardstick)?.bytes(layout),
+            };
+            if best
+                .as_ref()
+                .is_none_or(|(least, _): &(u128, _)| bytes < *least)
+            {
+                best = Some((bytes, way));
+            }
+        }
+        Ok(best.map(|(_, way)| (self.predicted_by(layout), way)))
     }
 
     /// The parameters that a stream may have. A fit to few tiles may be worse than none; a stream's is to more. Slices without a
@@ -396,23 +407,27 @@ impl<T: Element> TileSample<T> {
 
 impl<T: Element> Predicted<T> {
     /// The bytes of the field's codes in bit planes, from chunks of one tile.
-    fn plane_bytes(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> u128 {
-        let bytes = self.bytes_of_tiles(layout, sample);
+    fn plane_bytes(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> Result<u128, Error> {
+        let bytes = self.bytes_of_tiles(layout, sample)?;
         let weighted =
             |(tile, bytes): (&SampleTile<T>, &u64)| u128::from(*bytes) * u128::from(tile.weight);
         let all = sample.iter().zip(&bytes).map(weighted);
-        all.sum::<u128>() >> WEIGHT_BITS
+        Ok(all.sum::<u128>() >> WEIGHT_BITS)
     }
 
     /// The bytes of the codes of each tile in bit planes.
-    fn bytes_of_tiles(&self, layout: &TileLayout, sample: &[SampleTile<T>]) -> Vec<u64> {
+    fn bytes_of_tiles(
+        &self,
+        layout: &TileLayout,
+        sample: &[SampleTile<T>],
+    ) -> Result<Vec<u64>, Error> {
         let codes = match &self.planes {
-            Planes::Measured(bytes) => return bytes.clone(),
+            Planes::Measured(bytes) => return Ok(bytes.clone()),
             Planes::Codes(codes) => codes,
         };
         let shape = layout.shape();
         let map = ZoneMap::new(layout.codec.order(shape), Shifts::NONE);
-        let encoder = Encoder::new(TileCoder::BitPlane, None);
+        let encoder = Encoder::BitPlane;
         let of_tile = |scratch: &mut Scratch, (tile, codes): (&SampleTile<T>, &TileCodes)| {
             let boxes = [tile.tile];
             let chunk = ChunkTiles {
@@ -426,7 +441,7 @@ impl<T: Element> Predicted<T> {
             bytes as u64
         };
         let scratch = || Scratch::new(ChunkLength::Four);
-        parallel::map_with(sample.iter().zip(codes), scratch, of_tile)
+        parallel::try_map_with(sample.iter().zip(codes), scratch, of_tile)
     }
 }
 
@@ -446,9 +461,9 @@ pub(crate) fn exact_bytes<T: Element>(
     quantizer: &Quantizer<T>,
     tightening: TighteningChoice,
     values: &[T],
-) -> u128 {
+) -> Result<u128, Error> {
     if values.is_empty() {
-        return 0;
+        return Ok(0);
     }
     let table = u128::from(layout.entries()) * ENTRY_BYTES as u128;
     let mut bytes = table;
@@ -463,11 +478,8 @@ pub(crate) fn exact_bytes<T: Element>(
         quantizer,
     };
     let holder = Alone::new(layout, values);
-    match field.encode_all(tightening, &holder, &|_| {}, &mut add) {
-        Ok(()) => bytes,
-        // A layout that cannot be encoded must not be chosen.
-        Err(_) => u128::MAX,
-    }
+    field.encode_all(tightening, &holder, &|_| {}, &mut add)?;
+    Ok(bytes)
 }
 
 /// Puts values in place of the holes of tiles.
@@ -521,10 +533,13 @@ mod tests {
         let mut sample = TileSample::new(&mut sampler, 1 << 20).unwrap();
         sample.tune(&mut sampler).unwrap();
         let yardstick = sample.yardstick();
-        sample.predict_all(&[tiles], &quantizer, yardstick);
+        sample.predict_all(&[tiles], &quantizer, yardstick).unwrap();
         let found = sample.estimate(&tiles, yardstick).unwrap().bytes(&tiles);
         let tightening = Preference::Ratio.tightening();
-        [found, exact_bytes(&tiles, &quantizer, tightening, &field)]
+        [
+            found,
+            exact_bytes(&tiles, &quantizer, tightening, &field).unwrap(),
+        ]
     }
 
     /// Of a field whose tiles are all in the sample, only the constants and the frequencies are estimates.

@@ -11,12 +11,14 @@ use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
 use crate::damage::Lost;
 use crate::error::Error;
+use crate::memory;
 use crate::parallel;
 use crate::stream_ref::StreamRef;
 use crate::tile_ranges::{TileRanges, all_tiles, numbers};
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::tile::Part;
-use ferrosz_codec::tile::{TILE, TileGrid};
+use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::{Element, FormatError};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -72,19 +74,17 @@ pub(crate) fn check<T: Element>(
     let elements = layout.fine.elements() / layout.fine_chunks().max(1);
     let length = layout.chunk;
     let scratch = || {
-        (
-            Scratch::new(length),
-            vec![[0; TILE]; length.tiles() as usize],
-        )
+        let codes = memory::try_zeroed::<TileCodes>(length.tiles().into())?;
+        Ok::<_, Error>((Scratch::new(length)?, codes))
     };
-    let faults = parallel::map_with(all, scratch, |(scratch, codes), chunk| {
+    let faults = parallel::try_map_with(all, scratch, |(scratch, codes), chunk| {
         let (part, chunk) = layout.part_of(chunk);
         if part == Part::Fine {
             progress(elements);
         }
         let fault = decode.chunk::<T>(part, chunk, codes, scratch).err()?;
         Some((part, chunk, fault))
-    });
+    })?;
     Ok(lost(layout, faults.into_iter().flatten().collect()))
 }
 

@@ -166,7 +166,7 @@ impl<T: Element> Case<T> {
 
     /// Samples at once, and then the first alone in the same memory, which has other contents then.
     fn check_measures(&self, wanted: &[SampleToMeasure<T>]) {
-        let on_cpu = |wanted| measures_on_cpu(wanted, &self.quantizer, &self.field);
+        let on_cpu = |wanted| measures_on_cpu(wanted, &self.quantizer, &self.field).unwrap();
         let all: Vec<_> = wanted.iter().map(on_cpu).collect();
         self.on_emulator(|kernels| {
             for count in [wanted.len(), 1] {

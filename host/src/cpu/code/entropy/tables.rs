@@ -5,6 +5,8 @@
 //! finds symbol and r by the slot. So every symbol has one word for a push, besides its reciprocal, and every slot has
 //! one word for a pop, which a processor's vectors can gather.
 
+use crate::error::Error;
+use crate::memory;
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::frequencies::Frequencies;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
@@ -129,8 +131,12 @@ pub struct Pushes(pub(super) Box<[u64; SYMBOLS]>);
 
 impl Pushes {
     /// The table of these frequencies.
-    pub fn new<C: SymbolCoder>(frequencies: &FrequencyTables) -> Self {
-        let mut table = Self(bytemuck::zeroed_box());
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn new<C: SymbolCoder>(frequencies: &FrequencyTables) -> Result<Self, Error> {
+        let mut table = Self(memory::zeroed_box()?);
         let (rows, _) = table.0.as_chunks_mut::<{ 1 << TOKEN_BITS }>();
         for (context, row) in (0..).zip(rows) {
             let of_context = frequencies_of(frequencies, context);
@@ -144,7 +150,7 @@ impl Pushes {
                 *push = if frequency == 0 { escape } else { *push };
             }
         }
-        table
+        Ok(table)
     }
 
     /// The push of a token in a context, at most [`NOTHING`].
@@ -227,9 +233,13 @@ pub struct Pops {
 
 impl Pops {
     /// The table of these frequencies.
-    pub fn new<C: SymbolCoder>(frequencies: &FrequencyTables) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn new<C: SymbolCoder>(frequencies: &FrequencyTables) -> Result<Self, Error> {
         // Memory of contexts that are not used is not touched.
-        let mut slots: Box<[u32; ALL_SLOTS]> = bytemuck::zeroed_box();
+        let mut slots: Box<[u32; ALL_SLOTS]> = memory::zeroed_box()?;
         let mut used = 0;
         let (contexts, _) = slots.as_chunks_mut::<{ SLOTS as usize }>();
         for (context, slots) in (0..).zip(contexts) {
@@ -243,7 +253,7 @@ impl Pops {
                 }
             });
         }
-        Self { slots, used }
+        Ok(Self { slots, used })
     }
 
     /// Whether all contexts have symbols.
@@ -290,7 +300,8 @@ mod tests {
         }
         counts.complete(rng.random());
         let frequencies = FrequencyTables::of::<C>(&counts);
-        let (pushes, pops) = (Pushes::new::<C>(&frequencies), Pops::new::<C>(&frequencies));
+        let pushes = Pushes::new::<C>(&frequencies).unwrap();
+        let pops = Pops::new::<C>(&frequencies).unwrap();
         let encode = Box::new(EncodeTables::<C>::new(&frequencies));
         let decode = Box::new(DecodeTables::<C>::new(&frequencies));
         for context in 0..=NOTHING {

@@ -38,7 +38,7 @@ impl Sample {
         chunk: &SampleChunk,
         frequencies: &FrequencyTables,
     ) -> (Form, Vec<u8>) {
-        let pushes = Pushes::new::<C>(frequencies);
+        let pushes = Pushes::new::<C>(frequencies).unwrap();
         let value = |tile: usize, at: usize| T::from_bits64(chunk.values[tile][at]);
         let tiles = self.tiles(chunk);
         let by_version = |version| {
@@ -102,7 +102,7 @@ fn check<C: SymbolCoder, T: Element>(
     forms: &mut [u32; 5],
 ) {
     let order = sample.map.order();
-    let pops = Pops::new::<C>(frequencies);
+    let pops = Pops::new::<C>(frequencies).unwrap();
     for chunk in &sample.chunks {
         let (form, bytes) = sample.encode::<C, T>(chunk, frequencies);
         let codes: Vec<Vec<u16>> = chunk.codes.iter().map(|codes| codes.to_vec()).collect();
@@ -324,7 +324,7 @@ fn damage<C: SymbolCoder, T: Element>(
     rng: &mut SmallRng,
     faults: &mut [u32; 10],
 ) {
-    let pops = Pops::new::<C>(frequencies);
+    let pops = Pops::new::<C>(frequencies).unwrap();
     for chunk in &sample.chunks {
         let (form, whole) = sample.encode::<C, T>(chunk, frequencies);
         if form != Form::Coded {
@@ -369,7 +369,7 @@ fn any_bytes_are_decoded_without_panic() {
             let used = rng.random_bool(0.7);
             counts.map(|_| u32::from(used) * rng.random_range(0..3))
         }));
-        let pops = Pops::new::<Rans>(&FrequencyTables::of::<Rans>(&counts));
+        let pops = Pops::new::<Rans>(&FrequencyTables::of::<Rans>(&counts)).unwrap();
         let bytes: Vec<u8> = (0..1600).map(|_| rng.random()).collect();
         for form in Form::ALL {
             for chunk in &sample.chunks {

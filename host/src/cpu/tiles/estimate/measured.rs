@@ -3,6 +3,7 @@
 use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::tally::Tally;
 use crate::cpu::tiles::estimate::{Planes, Predicted, TileSample};
+use crate::error::Error;
 use crate::sampled_field::{Leavings, SampleMeasures, SampleToMeasure};
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::tiles::TileLayout;
@@ -47,7 +48,7 @@ impl<T: Element> TileSample<T> {
         wanted: &SampleToMeasure<T>,
         found: SampleMeasures<T>,
         yardstick: u128,
-    ) {
+    ) -> Result<(), Error> {
         let SampleMeasures { sizes, leavings } = found;
         let is_sized = |tile: &&mut SampleTile<T>| wanted.sized.contains(&tile.number);
         for (tile, sizes) in self.tiles.iter_mut().filter(is_sized).zip(sizes) {
@@ -69,8 +70,9 @@ impl<T: Element> TileSample<T> {
                 planes: Planes::Measured(leavings.planes),
             };
             let predicted = ways.into_iter().map(of_way).collect();
-            let best = self.best(layout, predicted, yardstick);
+            let best = self.best(layout, predicted, yardstick)?;
             self.predicted.extend(best);
         }
+        Ok(())
     }
 }

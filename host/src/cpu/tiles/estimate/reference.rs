@@ -5,6 +5,7 @@ use crate::cpu::tiles::estimate::sample::SampleTile;
 use crate::cpu::tiles::estimate::sampler::Sampler;
 use crate::cpu::tiles::estimate::weigh::Clusters;
 use crate::cpu::tiles::estimate::{TileSample, fill_holes};
+use crate::error::Error;
 use crate::sampled_field::{
     Holes, Leavings, PredictBy, SampleMeasures, SampleToMeasure, TilesToWeigh,
 };
@@ -67,7 +68,7 @@ pub(crate) fn measures_on_cpu<T: Element>(
     wanted: &SampleToMeasure<T>,
     quantizer: &Quantizer<T>,
     field: &[T],
-) -> SampleMeasures<T> {
+) -> Result<SampleMeasures<T>, Error> {
     let SampleToMeasure { grid, tiles, .. } = wanted;
     let are_holes = wanted.holes == Holes::WithZeros;
     let read = |numbers: &mut dyn Iterator<Item = u64>| {
@@ -106,14 +107,15 @@ pub(crate) fn measures_on_cpu<T: Element>(
     };
     let of_prediction = |(layout, way): &(TileLayout, PredictBy<T>)| {
         let predicted = sample.predict(layout, quantizer, way.clone());
-        Leavings {
-            planes: predicted.bytes_of_tiles(layout, &sample.tiles),
+        Ok(Leavings {
+            planes: predicted.bytes_of_tiles(layout, &sample.tiles)?,
             resolved: predicted.resolved,
             counts: predicted.tally.counts,
             coded: predicted.tally.coded,
             anchors: predicted.anchors,
-        }
+        })
     };
-    let leavings = wanted.predictions.iter().map(of_prediction).collect();
-    SampleMeasures { sizes, leavings }
+    let leavings = wanted.predictions.iter().map(of_prediction);
+    let leavings = leavings.collect::<Result<_, Error>>()?;
+    Ok(SampleMeasures { sizes, leavings })
 }

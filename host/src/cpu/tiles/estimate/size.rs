@@ -3,6 +3,7 @@
 use crate::cpu::tiles::estimate::codes::coarse_bytes;
 use crate::cpu::tiles::estimate::weigh::Clusters;
 use crate::cpu::tiles::estimate::{CHUNK_BYTES, Predicted, TileSample};
+use crate::error::Error;
 use ferrosz_codec::code::entropy::frequency_tables::FrequencyTables;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::{Sections, TileLayout};
@@ -38,10 +39,18 @@ impl Estimate<'_> {
 
 impl<T: Element> TileSample<T> {
     /// The predicted sizes of chunk table and payload with any length of chunks, if `yardstick` is a better prediction than
-    /// [`TileSample::yardstick`]; nothing if the predictor has not predicted the sample.
-    pub(crate) fn estimate(&self, layout: &TileLayout, yardstick: u128) -> Option<Estimate<'_>> {
-        let predicted = self.predicted.get(&self.predicted_by(layout))?;
-        Some(self.estimate_of(predicted, layout, yardstick))
+    /// [`TileSample::yardstick`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotChosen`] if the predictor has not predicted the sample; [`Error::OutOfMemory`].
+    pub(crate) fn estimate(
+        &self,
+        layout: &TileLayout,
+        yardstick: u128,
+    ) -> Result<Estimate<'_>, Error> {
+        let predicted = self.predicted.get(&self.predicted_by(layout));
+        self.estimate_of(predicted.ok_or(Error::NotChosen)?, layout, yardstick)
     }
 
     pub(super) fn estimate_of(
@@ -49,22 +58,22 @@ impl<T: Element> TileSample<T> {
         predicted: &Predicted<T>,
         layout: &TileLayout,
         yardstick: u128,
-    ) -> Estimate<'_> {
+    ) -> Result<Estimate<'_>, Error> {
         let Predicted { tally, anchors, .. } = predicted;
         let frequencies = tally.frequencies(layout.codec.coder, layout);
         let fine = match &frequencies {
             Some(frequencies) => tally.bits::<T>(frequencies) / 8,
-            None => predicted.plane_bytes(layout, &self.tiles),
+            None => predicted.plane_bytes(layout, &self.tiles)?,
         };
         let prologue = prologue_bytes(layout, predicted.resolved.as_ref(), frequencies.as_ref());
-        Estimate {
+        Ok(Estimate {
             clusters: &self.clusters,
             coded: tally.share_of_coded(),
             fine: self.scaled(fine, yardstick),
             has_heads: frequencies.is_some(),
             fixed: prologue + coarse_bytes::<T>(layout, anchors),
             raw: u128::from(layout.fine.elements()) * T::BYTES as u128,
-        }
+        })
     }
 }
 

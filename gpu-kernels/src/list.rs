@@ -36,6 +36,7 @@ use crate::pipeline::blocks::compress::logarithms::CompressLogarithms;
 use crate::pipeline::blocks::compress::short::CompressShort;
 use crate::pipeline::blocks::decompress::Decompress;
 use crate::pipeline::blocks::decompress::short::DecompressShort;
+use crate::pipeline::tiles::list_chunks::ListChunks;
 use crate::pipeline::tiles::place::Place;
 use crate::pipeline::tiles::prologue::finish::Finish;
 use crate::pipeline::tiles::prologue::gather::Gather;
@@ -86,6 +87,7 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_lorenzo_reconstruct<shape, element>: |S, E| LorenzoReconstruct<E, S>;
     ferrosz_prologue_write: WritePrologue;
     ferrosz_prologue_read<element>: |E| ReadPrologue<E>;
+    ferrosz_list_chunks: ListChunks;
     ferrosz_gather<element>: |E| Gather<E>;
     ferrosz_finish: Finish;
     ferrosz_extremes<element>: |E| FindExtremes<E>;

@@ -2,6 +2,7 @@
 
 pub mod codes;
 pub mod layout;
+pub mod list_chunks;
 pub mod place;
 pub mod prologue;
 pub mod record;

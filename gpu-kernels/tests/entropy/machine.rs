@@ -36,7 +36,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::record::RECORD_WORDS;
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::{Counted, Tiling};
-use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
+use ferrosz_gpu_kernels::pipeline::tiles::window::MemoryBox;
 use ferrosz_simt::View;
 use ferrosz_simt::emulator::{BlockOrder, Emulator};
 use std::ops::Range;
@@ -370,7 +370,7 @@ pub fn decompress<E: Element, C: SymbolCoder, S: StaticShape>(
         coarse: view(coarse),
         field: view(field),
         memory: MemoryBox::whole(&sample.grids[1]),
-        window: TileWindow::all(),
+        chunks: View::empty(),
         cells: view(&mut workspace),
         element_words: E::WORDS as u32,
         verify: u32::from(verify),
@@ -480,7 +480,7 @@ pub fn decompress_planes<E: Element, S: StaticShape>(
         coarse: view(coarse),
         field: view(field),
         memory: MemoryBox::whole(&sample.grids[1]),
-        window: TileWindow::all(),
+        chunks: View::empty(),
         cells: view(&mut workspace),
         element_words: E::WORDS as u32,
         verify: u32::from(verify),

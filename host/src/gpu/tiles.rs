@@ -44,6 +44,7 @@ use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParam
 use ferrosz_gpu_kernels::code::entropy::tables::MakeTables;
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
+use ferrosz_gpu_kernels::pipeline::tiles::list_chunks::{ListChunks, ListChunksParams};
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::finish::{Finish, FinishParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParams};
@@ -52,7 +53,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, Write
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
-use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
+use ferrosz_gpu_kernels::pipeline::tiles::window::MemoryBox;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
@@ -62,7 +63,7 @@ use ferrosz_gpu_kernels::predict::tile_lorenzo::reconstruct::{
 };
 use ferrosz_gpu_kernels::predict::tile_lorenzo::{HOLES, LorenzoParams, QUANTIZER_IN_CELLS};
 use ferrosz_gpu_kernels::with_method;
-use ferrosz_simt::View;
+use ferrosz_simt::{Kernel, View};
 
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::code::entropy::WARPS as u64;
@@ -515,13 +516,11 @@ pub(crate) fn enqueue_decompress_regions<T: Element, E: Executor>(
     let call = Call::<T, E>::new(executor, &slab, layout, job.cells);
     executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
-    if let Some(coarse) = layout.coarse {
-        call.decode(&call.coarse_chunks(job, coarse))?;
-        call.reconstruct_anchors()?;
-    }
     let mut output = job.output;
+    // With the first region's chunks, also those of the coarse field are decoded.
+    let mut coarse_chunks = layout.coarse_chunks();
     for region in job.regions.iter().filter(|region| region.elements() > 0) {
-        call.decompress_region(job, region, output)?;
+        call.decompress_region(job, region, std::mem::take(&mut coarse_chunks), output)?;
         output = output.from(region.elements() * T::WORDS as u64);
     }
     Ok(())
@@ -575,7 +574,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             coarse: workspace.coarse,
             field: job.output,
             memory: MemoryBox::whole(&layout.fine),
-            window: TileWindow::all(),
+            chunks: View::empty(),
             cells: workspace.cells,
             element_words: T::WORDS as u32,
             verify: u32::from(job.verify),
@@ -583,21 +582,11 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         }
     }
 
-    /// The decoding of the coarse field's chunks: they are those of a field without tiles of its own.
-    fn coarse_chunks(&self, job: &DecompressJob<'_>, coarse: TileGrid) -> DecodeParams {
-        let none = TileGrid::new(coarse.shape(), [0; 3]);
-        let all = self.all_chunks(job);
-        DecodeParams {
-            tiling: Tiling::new(coarse, none, all.tiling.order, self.layout.chunk),
-            ..all
-        }
-    }
-
     /// Decodes chunks.
     fn decode(&self, decode: &DecodeParams) -> Result<(), Error> {
-        let chunks = match decode.window.part() {
-            None => decode.tiling.chunks(),
-            Some(window) => window.chunks(self.layout.chunk),
+        let chunks = match decode.chunks.len() {
+            0 => decode.tiling.chunks(),
+            listed => listed,
         };
         with_tile_coder!(self.layout.codec.coder,
             C => with_order!(decode.tiling.order, S => {
@@ -610,20 +599,40 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         )
     }
 
-    /// Decodes the chunks of a region, reconstructs its tiles, and copies the region.
+    /// Lists the chunks of a part of the field, behind so many of the coarse field.
+    fn list_chunks(&self, part: &TilePart, coarse: u64) -> Result<View<u32>, Error> {
+        let mut params = ListChunksParams {
+            tiling: tiling(self.layout, self.layout.chunk),
+            window: part.decoded,
+            coarse,
+            list: View::empty(),
+        };
+        let numbers = params.numbers(self.layout.chunk);
+        // What only compression keeps of each tile has room for a number.
+        params.list = self.workspace.tiles.first(numbers);
+        let blocks = self.blocks(numbers.div_ceil(ListChunks::THREADS.into()))?;
+        self.executor.launch::<ListChunks>(blocks, &params)?;
+        Ok(params.list)
+    }
+
+    /// Decodes so many chunks of the coarse field, if any, and those of a region, reconstructs its tiles, and copies it.
     fn decompress_region(
         &self,
         job: &DecompressJob<'_>,
         region: &Region,
+        coarse_chunks: u64,
         output: View<u32>,
     ) -> Result<(), Error> {
         let (part, scratch) = (TilePart::new(self.layout, region), job.scratch);
         self.decode(&DecodeParams {
             field: scratch,
             memory: part.memory,
-            window: part.decoded,
+            chunks: self.list_chunks(&part, coarse_chunks)?,
             ..self.all_chunks(job)
         })?;
+        if coarse_chunks > 0 {
+            self.reconstruct_anchors()?;
+        }
         match self.layout.codec.predictor.geometry() {
             None => self.unpredict_part(&part, scratch)?,
             Some(geometry) => {

@@ -19,7 +19,7 @@ use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::shape::{GROUP, StaticShape};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
 
-/// Decodes chunks in tiles of shape `S`. Launched with a block a chunk at least.
+/// Decodes chunks in tiles of shape `S`. Launched with a block for each chunk, or for each number of the list of chunks.
 pub struct DecodePlanes<S>(PhantomData<S>);
 
 /// The shared memory of a block.
@@ -58,7 +58,7 @@ impl<S: StaticShape> Kernel for DecodePlanes<S> {
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &DecodeParams) {
-        let Some(chunk) = params.chunk(u64::from(t.block_index())) else {
+        let Some(chunk) = params.chunk(t, u64::from(t.block_index())) else {
             return;
         };
         let target = Target::<S>::new(params, chunk, [t.warp(), WARPS]);

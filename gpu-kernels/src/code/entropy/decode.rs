@@ -34,7 +34,7 @@ use ferrosz_codec::shape::StaticShape;
 use ferrosz_codec::tile::{TileBox, TileOrder};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, WARP};
 
-/// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
+/// Decodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks, or numbers in their list.
 pub struct Decode<C, S>(PhantomData<(C, S)>);
 
 /// Words of a warp's ring.
@@ -102,7 +102,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Decode<C, S> {
             nothing.store(t, SLOT_BYTES / 4 + t.thread_index(), word);
         }
         t.barrier();
-        if let Some(chunk) = params.chunk(first_of_warp(t)) {
+        if let Some(chunk) = params.chunk(t, first_of_warp(t)) {
             let target = Target::<S>::new(params, chunk, [0, 1]);
             if let Err(fault) = target.decode::<T, C>(t) {
                 target.report(t, fault);

@@ -3,10 +3,11 @@
 use crate::code::entropy::walk::{OfCells, QUAD_STEPS, QUADS, Quad, first_half};
 use crate::pipeline::cells::{self, Fault};
 use crate::pipeline::tiles::layout::region;
+use crate::pipeline::tiles::list_chunks::NO_CHUNK;
 use crate::pipeline::tiles::record::PADDING;
 use crate::pipeline::tiles::stream::{has_table, payload, table};
 use crate::pipeline::tiles::tiling::Tiling;
-use crate::pipeline::tiles::window::{MemoryBox, TileWindow};
+use crate::pipeline::tiles::window::MemoryBox;
 use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::token::RAW;
@@ -43,8 +44,8 @@ pub struct DecodeParams {
     pub field: View<u32>,
     /// The box. Elements outside of it are not written.
     pub memory: MemoryBox,
-    /// The tiles whose chunks are decoded; if they are not all, none of the coarse field is.
-    pub window: TileWindow,
+    /// The chunks that are decoded, with [`NO_CHUNK`] between them; all if the list is empty.
+    pub chunks: View<u32>,
     /// The workspace.
     pub cells: View<u64>,
     /// Words of an element.
@@ -56,13 +57,19 @@ pub struct DecodeParams {
 }
 
 impl DecodeParams {
-    /// The chunk that a warp or a thread block of this number decodes; none for one too many.
+    /// The chunk that a warp or a thread block of this number decodes; none for one too many. For whole warps.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub fn chunk(&self, at: u64) -> Option<u64> {
-        let Some(window) = self.window.part() else {
+    pub fn chunk<T: Thread>(&self, t: T, at: u64) -> Option<u64> {
+        if self.chunks.is_empty() {
             return (at < self.tiling.chunks()).then_some(at);
+        }
+        let listed = match at < self.chunks.len() {
+            true => t.load(self.chunks, at),
+            false => NO_CHUNK,
         };
-        self.tiling.chunk_of_window(window, at)
+        // A shuffle tells NVIDIA's assembler that all lanes have the same.
+        let chunk = t.shuffle(listed, 0);
+        (chunk != NO_CHUNK).then_some(u64::from(chunk))
     }
 }
 

@@ -47,12 +47,6 @@ impl TileWindow {
         self.counts[0] == 0
     }
 
-    /// These tiles; none if they are all of a field.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub fn part(&self) -> Option<&Self> {
-        (!self.is_all()).then_some(self)
-    }
-
     /// Tiles of the box; 0 if it stands for all of a field.
     pub fn tiles(&self) -> u64 {
         self.counts.map(u64::from).iter().product()

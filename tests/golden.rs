@@ -54,6 +54,9 @@ fn encoded(device: Device, case: &Case) -> Option<Vec<u8>> {
     fn on<V: Value>(device: Device, case: &Case, field: &[V]) -> Result<Vec<u8>, Error> {
         let mut compressor =
             crate::common::compressor_with_axes(case.layout, case.axes, case.bound, device)?;
+        if case.is_complex {
+            compressor = compressor.complex();
+        }
         if case.keep.zeros {
             compressor = compressor.keep_zeros();
         }

@@ -4,6 +4,7 @@ mod auto;
 mod axes_auto;
 mod batch;
 mod common;
+mod complex;
 mod cuszp_bodies;
 mod damage;
 mod frames;

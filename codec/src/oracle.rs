@@ -134,11 +134,11 @@ pub fn compress_in_order<T: Element>(
     let user = order.user_extents(&layout.extents);
     let coded = axes::to_coded(order.axes(), user.lengths(), values);
     let stream = compress_mapped(layout, bound, mapping, &coded);
-    if order.is_identity() {
+    if order.is_identity() && !order.is_complex() {
         return stream;
     }
     let mut records = mask::records(&mapping.classes);
-    records.extend(record_of(order));
+    records.extend(records_of(order));
     with_records(&stream, &records, |header| header).unwrap_or_default()
 }
 
@@ -184,18 +184,26 @@ pub fn compress_masked<T: Element + Value<Coded = T>>(
         return stream;
     }
     let mut records = mask::records(&mapping.classes);
-    if !order.is_identity() {
-        records.extend(record_of(order));
-    }
+    records.extend(records_of(order));
     with_records(&stream, &records, |header| Header { bound, ..header }).unwrap_or_default()
 }
 
-/// The record of the order of axes.
-fn record_of(order: &Order) -> Vec<u8> {
-    record::to_bytes(&[Record {
-        kind: RecordKind::AXES,
-        contents: order.axes(),
-    }])
+/// The records of the order of axes, and of complex numbers.
+fn records_of(order: &Order) -> Vec<u8> {
+    let mut records = Vec::new();
+    if !order.is_identity() {
+        records.push(Record {
+            kind: RecordKind::AXES,
+            contents: order.axes(),
+        });
+    }
+    if order.is_complex() {
+        records.push(Record {
+            kind: RecordKind::CPLX,
+            contents: &[],
+        });
+    }
+    record::to_bytes(&records)
 }
 
 /// As [`compress_in_order`], of values of any type, with fill values of these bits. The layout has no classes.
@@ -239,9 +247,7 @@ pub fn compress_values<V: Value>(
     };
     let stream = compress_in_order(layout, order, of_elements, &mapping, &elements);
     let mut records = mask::records(&classes);
-    if !order.is_identity() {
-        records.extend(record_of(order));
-    }
+    records.extend(records_of(order));
     records.extend(conversion::record(&chosen));
     let heading = |header| Header {
         value_type: V::TYPE,
@@ -345,7 +351,7 @@ fn decode<T: Element>(
             *value = classes.overlay(class, *value);
         }
     }
-    let order = Order::of_records(records, &header.extents)?;
+    let order = Order::of_records(records, header)?;
     let user = order.user_extents(&header.extents);
     Ok(axes::to_user(order.axes(), user.lengths(), &values))
 }

@@ -33,16 +33,33 @@ use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
 
-/// The default shape of blocks of a field: as many dimensions as are longer than 1, up to three, without leading
-/// dimensions that would leave blocks mostly empty. If the axes have roles, as many dimensions as these give.
-pub(crate) fn natural_shape(extents: &Extents) -> Shape {
+/// The default shape of blocks or tiles of a field: as many dimensions as are longer than 1, up to three, without leading
+/// dimensions that are shorter than a block. Blocks, which are whole at the end of the field, too, have no more dimensions than
+/// leave half of them full. If the axes have roles, as many dimensions as these give.
+pub(crate) fn natural_shape(codec: Codec, extents: &Extents) -> Shape {
     if !extents.roles().is_default() {
         return Grid::new(Shape::Cube, extents).shape();
     }
     let longer = extents.lengths().iter().filter(|length| **length > 1);
     let full = longer.skip_while(|length| **length < u64::from(EDGE));
-    let rank = full.count().clamp(1, Shape::ALL.len());
-    Shape::of_rank(rank as u8).unwrap_or(Shape::Line)
+    let most = full.count().clamp(1, Shape::ALL.len());
+    let is_full = |shape: &Shape| {
+        let is_in_tiles = codec.tiles().is_some();
+        is_in_tiles || *shape == Shape::Line || are_half_full(*shape, extents)
+    };
+    let shapes = (1..=most as u8).rev().filter_map(Shape::of_rank);
+    shapes.into_iter().find(is_full).unwrap_or(Shape::Line)
+}
+
+/// Whether the blocks of a field have at most twice as many elements as the field.
+fn are_half_full(shape: Shape, extents: &Extents) -> bool {
+    let lengths = Grid::new(shape, extents).lengths();
+    let in_blocks = lengths.iter().zip(shape.extents());
+    let padded = in_blocks.map(|(length, of_block)| {
+        let of_block = u128::from(of_block);
+        u128::from(*length).next_multiple_of(of_block)
+    });
+    padded.product::<u128>() <= 2 * u128::from(extents.elements())
 }
 
 /// Elements along an edge of the smallest blocks, which are cubes.
@@ -83,10 +100,18 @@ pub(crate) struct Request {
     pub(crate) tightening: TighteningChoice,
     /// The shape of blocks and tiles, if it is given.
     pub(crate) shape: Option<Shape>,
+    /// Whether it follows from the extents: with other axes it may be another one.
+    pub(crate) open_shape: bool,
     /// The field's extents, in the user's order.
     pub(crate) extents: Extents,
-    /// The roles of the axes, if they are given.
+    /// The roles of the axes, if they are given, or if the parts of complex numbers are slices.
     pub(crate) axes: Option<Axes>,
+    /// Whether other roles are candidates.
+    pub(crate) turns: bool,
+    /// Whether the field is of complex numbers.
+    pub(crate) is_complex: bool,
+    /// Whether the parts of complex numbers may also be neighbours, as they are in the field.
+    pub(crate) interleaves: bool,
     /// The length of chunks of tiles, if it is given.
     pub(crate) chunk: Option<ChunkLength>,
     /// What is kept of the field.
@@ -177,16 +202,36 @@ impl Request {
         }
     }
 
+    /// The order of the axes before others are tried.
+    fn order(&self) -> Order {
+        let rank = self.extents.lengths().len();
+        let order = (self.axes).map_or(Order::identity(rank), |axes| axes.order());
+        order.with_complex(self.is_complex)
+    }
+
     /// The candidate of slices, if the axes and the shape are open to it.
     fn sliced(&self) -> Option<Candidate> {
-        self.takes(axes::sliced(&self.extents)?)
+        self.takes(axes::sliced(&self.extents, self.is_complex)?)
     }
 
     /// A candidate, unless axes or another shape are given.
     fn takes(&self, candidate: Candidate) -> Option<Candidate> {
-        let is_open =
-            self.axes.is_none() && self.shape.is_none_or(|shape| shape == candidate.shape);
+        let is_open = self.turns && self.shape.is_none_or(|shape| shape == candidate.shape);
         is_open.then_some(candidate)
+    }
+
+    /// The request in which the parts of complex numbers are neighbours; none if they may not be.
+    fn interleaved(&self) -> Option<Self> {
+        let axes = axes::parts_last(&self.extents).filter(|_| self.interleaves)?;
+        Some(Self {
+            axes: Some(axes),
+            // The shape that a named codec takes by itself.
+            shape: match (self.is_named, self.codecs, self.open_shape) {
+                (true, [codec], true) => Some(natural_shape(*codec, &self.extents)),
+                _ => self.shape,
+            },
+            ..*self
+        })
     }
 }
 
@@ -288,14 +333,24 @@ pub(crate) fn choose_in_whole<T: Element>(
     request: &Request,
     field: &mut dyn WholeField<T>,
 ) -> Result<Best, Error> {
-    let rank = request.extents.lengths().len();
-    let order = (request.axes).map_or(Order::identity(rank), |axes| axes.order());
+    let order = request.order();
     let mut read = |grid: &Grid, places: &[ChunkBox]| field.boxes(&order, grid, places);
     let mut best = choose(quantizer, request, &mut read)?;
-    if request.axes.is_some() {
+    if let Some(interleaved) = request.interleaved() {
+        let order = interleaved.order();
+        let mut read = |grid: &Grid, places: &[ChunkBox]| field.boxes(&order, grid, places);
+        let other = choose(quantizer, &interleaved, &mut read)?;
+        if other.bytes < best.bytes {
+            best = other;
+        }
+    }
+    if !request.turns {
         return Ok(best);
     }
-    for candidate in axes::turned(&request.extents, quantizer, request.is_named, field)? {
+    // Slices of real numbers are in their order, and have been tried.
+    let sliced = request.sliced().filter(|_| request.is_complex);
+    let turned = axes::turned(&request.extents, &order, quantizer, request.is_named, field)?;
+    for candidate in sliced.into_iter().chain(turned) {
         let Some(candidate) = request.takes(candidate) else {
             continue;
         };
@@ -392,7 +447,7 @@ pub(crate) fn choose<T: Element>(
     let (axes, keep) = (request.axes, request.keep(layout.codec));
     let chosen = Chosen { layout, axes, keep };
     let mut best = Best { bytes, chosen };
-    if let Some(candidate) = request.sliced() {
+    if let Some(candidate) = request.sliced().filter(|_| !request.is_complex) {
         let yardsticks = predictions.yardsticks();
         let mut predictions = Predictions::new(quantizer, request, yardsticks, field);
         best.improve(&mut predictions, request, candidate, SLICED_PERCENT)?;
@@ -474,7 +529,7 @@ mod tests {
             (&[1], 1),
             (&[0, 5, 5], 2),
         ] {
-            let shape = natural_shape(&Extents::new(lengths).unwrap());
+            let shape = natural_shape(Codec::LORENZO, &Extents::new(lengths).unwrap());
             assert_eq!(shape.rank(), rank, "{lengths:?}");
         }
     }

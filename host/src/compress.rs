@@ -1,6 +1,7 @@
 //! Compression of host slices.
 
 mod choice;
+mod complex;
 mod settings;
 
 use crate::auto_device::{Direction, Workload};
@@ -17,6 +18,7 @@ use crate::fill::Fills;
 use crate::job::Job;
 use crate::keeping::Keeping;
 use crate::nearby::{Nearby, Reach};
+use crate::number::Number;
 use crate::progress::SILENT;
 use crate::scratch::{Coded, Copies, Scratch};
 use crate::stream_layout::StreamLayout;
@@ -68,6 +70,8 @@ pub struct Compressor {
     rewritable: bool,
     /// None: a preset searches them; a codec takes the default rule.
     axes: Option<AxesSetting>,
+    /// Whether the last axis has the parts of complex numbers.
+    is_complex: bool,
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     preference: Preference,
@@ -78,6 +82,7 @@ pub struct Compressor {
 impl Compressor {
     /// The coded field of a field, before its axes are turned, and the compressor for it.
     fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
+        self.check_complex(V::TYPE)?;
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
         let mut missing = self.missing::<V>()?;
         if !conversion.is_none() {
@@ -153,7 +158,7 @@ impl Compressor {
     }
 
     /// Compresses a field to a stream. Its values are of any [`Value`] type: integers have an integer bound, and halves keep
-    /// the bound after they are rounded.
+    /// the bound after they are rounded. Or they are [`Complex`](crate::Complex) numbers: see [`Compressor::complex`].
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -169,7 +174,7 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::OutOfMemory`]; [`Error::NoDevice`] and [`Error::Cuda`] from a GPU.
-    pub fn compress<V: Value>(&self, field: &[V]) -> Result<Vec<u8>, Error> {
+    pub fn compress<N: Number>(&self, field: &[N]) -> Result<Vec<u8>, Error> {
         self.progress(SILENT).compress(field)
     }
 
@@ -204,7 +209,11 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::Io`] from the writer, and as [`Compressor::compress`].
-    pub fn compress_to<V: Value>(&self, field: &[V], mut writer: impl Write) -> Result<u64, Error> {
+    pub fn compress_to<N: Number>(
+        &self,
+        field: &[N],
+        mut writer: impl Write,
+    ) -> Result<u64, Error> {
         let stream = self.compress(field)?;
         let written = writer.write_all(&stream).and_then(|()| writer.flush());
         written.map_err(Error::io("write the stream"))?;
@@ -308,9 +317,11 @@ impl Compressor {
     ///
     /// [`Error::OutputTooSmall`], and as [`Compressor::compress`]; the contents of `out` are then unspecified. A buffer
     /// of [`Compressor::max_compressed_len`] bytes is never too small.
-    pub fn compress_into<V: Value>(&self, field: &[V], out: &mut [u8]) -> Result<usize, Error> {
+    pub fn compress_into<N: Number>(&self, field: &[N], out: &mut [u8]) -> Result<usize, Error> {
         let mut target = Place { out, length: 0 };
-        self.run(Version::best(), field, &mut target, SILENT)?;
+        let field: &[N::Part] = bytemuck::cast_slice(field);
+        self.for_numbers::<N>()?
+            .run(Version::best(), field, &mut target, SILENT)?;
         let (needed, found) = (target.length as u64, target.out.len() as u64);
         if needed > found {
             return Err(Error::OutputTooSmall {

@@ -10,6 +10,7 @@ use crate::gpu::host_slices::Target;
 use crate::gpu::mapping::conversion::converts;
 use crate::gpu::mapping::decompress::Wanted;
 use crate::memory::try_zeroed;
+use crate::number::{Number, parts_of};
 use crate::part::{Part, Piece};
 use crate::progress::SILENT;
 use crate::reading::Reading;
@@ -85,28 +86,29 @@ impl Decompressor {
         self.device.or_cpu()
     }
 
-    /// Decompresses a whole stream.
+    /// Decompresses a whole stream. One of complex numbers is decompressed to [`Complex`](crate::Complex) numbers, or to their
+    /// parts: the real and the imaginary part of the first number, then those of the next.
     ///
     /// # Errors
     ///
-    /// [`Error::Format`] if the stream is damaged, cut off, or not of `V`; [`Error::NoDevice`] and
+    /// [`Error::Format`] if the stream is damaged, cut off, or not of `N`; [`Error::NotComplex`]; [`Error::NoDevice`] and
     /// [`Error::Cuda`] from a GPU.
-    pub fn decompress<V: Value>(&self, stream: &[u8]) -> Result<Vec<V>, Error> {
+    pub fn decompress<N: Number>(&self, stream: &[u8]) -> Result<Vec<N>, Error> {
         self.values_of(stream, None, SILENT)
     }
 
-    /// The values of a part, or of the whole field.
-    pub(crate) fn values_of<V: Value>(
+    /// The numbers of a part, or of the whole field.
+    pub(crate) fn values_of<N: Number>(
         &self,
         stream: &[u8],
         part: Option<&Part>,
         progress: Progress<'_>,
-    ) -> Result<Vec<V>, Error> {
-        let read = read::<V>(stream)?;
-        let reading = Reading::new(&read.header.layout(), &read.order, part)?;
-        let mut values = try_zeroed::<V>(reading.elements())?;
-        self.run(stream, &read, &reading, &mut values, progress)?;
-        Ok(values)
+    ) -> Result<Vec<N>, Error> {
+        let (read, reading) = reading::<N>(stream, part)?;
+        let mut numbers = try_zeroed::<N>(reading.elements() / parts_of::<N>())?;
+        let values: &mut [N::Part] = bytemuck::cast_slice_mut(&mut numbers);
+        self.run(stream, &read, &reading, values, progress)?;
+        Ok(numbers)
     }
 
     /// Reads a stream to its end and decompresses it.
@@ -114,7 +116,7 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::Io`] from the reader, and as [`Decompressor::decompress`].
-    pub fn decompress_from<V: Value>(&self, mut reader: impl Read) -> Result<Vec<V>, Error> {
+    pub fn decompress_from<N: Number>(&self, mut reader: impl Read) -> Result<Vec<N>, Error> {
         let mut stream = Vec::new();
         let read = reader.read_to_end(&mut stream);
         read.map_err(Error::io("read the stream"))?;
@@ -149,7 +151,7 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::OutputTooSmall`], and as [`Decompressor::decompress`]; the contents of `out` are then unspecified.
-    pub fn decompress_into<V: Value>(&self, stream: &[u8], out: &mut [V]) -> Result<usize, Error> {
+    pub fn decompress_into<N: Number>(&self, stream: &[u8], out: &mut [N]) -> Result<usize, Error> {
         self.values_into(stream, None, out, SILENT)
     }
 
@@ -171,36 +173,36 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress_into`].
-    pub fn decompress_part_into<V: Value>(
+    pub fn decompress_part_into<N: Number>(
         &self,
         stream: &[u8],
         part: &Part,
-        out: &mut [V],
+        out: &mut [N],
     ) -> Result<usize, Error> {
         self.values_into(stream, Some(part), out, SILENT)
     }
 
-    /// Decodes the values of a part, or of the whole field, into the start of `out`.
-    pub(crate) fn values_into<V: Value>(
+    /// Decodes the numbers of a part, or of the whole field, into the start of `out`.
+    pub(crate) fn values_into<N: Number>(
         &self,
         stream: &[u8],
         part: Option<&Part>,
-        out: &mut [V],
+        out: &mut [N],
         progress: Progress<'_>,
     ) -> Result<usize, Error> {
-        let read = read::<V>(stream)?;
-        let reading = Reading::new(&read.header.layout(), &read.order, part)?;
-        let elements = reading.elements();
+        let (read, reading) = reading::<N>(stream, part)?;
+        let numbers = reading.elements() / parts_of::<N>();
         let found = out.len() as u64;
-        let out = usize::try_from(elements)
+        let out = usize::try_from(numbers)
             .ok()
-            .and_then(|elements| out.get_mut(..elements))
+            .and_then(|numbers| out.get_mut(..numbers))
             .ok_or(Error::OutputTooSmall {
-                needed: elements,
+                needed: numbers,
                 found,
                 unit: "elements",
             })?;
-        self.run(stream, &read, &reading, out, progress)?;
+        let values: &mut [N::Part] = bytemuck::cast_slice_mut(out);
+        self.run(stream, &read, &reading, values, progress)?;
         Ok(out.len())
     }
 
@@ -209,11 +211,11 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], and as [`Decompressor::decompress`].
-    pub fn decompress_range<V: Value>(
+    pub fn decompress_range<N: Number>(
         &self,
         stream: &[u8],
         range: Range<u64>,
-    ) -> Result<Vec<V>, Error> {
+    ) -> Result<Vec<N>, Error> {
         self.decompress_part(stream, &Part::Elements(range))
     }
 
@@ -238,7 +240,7 @@ impl Decompressor {
     /// # Errors
     ///
     /// [`Error::RangeOutside`], [`Error::BoxOutside`], and as [`Decompressor::decompress`].
-    pub fn decompress_part<V: Value>(&self, stream: &[u8], part: &Part) -> Result<Vec<V>, Error> {
+    pub fn decompress_part<N: Number>(&self, stream: &[u8], part: &Part) -> Result<Vec<N>, Error> {
         self.values_of(stream, Some(part), SILENT)
     }
 
@@ -482,4 +484,21 @@ pub(crate) fn read<V: Value>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError
     let read = StreamRef::read(stream)?;
     read.header.check_values::<V>()?;
     Ok(read)
+}
+
+/// A whole stream of these numbers, and what is to be read of it.
+fn reading<'a, N: Number>(
+    stream: &'a [u8],
+    part: Option<&Part>,
+) -> Result<(StreamRef<'a>, Reading), Error> {
+    let read = read::<N::Part>(stream)?;
+    if N::IS_COMPLEX && !read.order.is_complex() {
+        return Err(Error::NotComplex(read.header.value_type));
+    }
+    let part = part.map(|part| match N::IS_COMPLEX {
+        true => part.of_parts(),
+        false => part.clone(),
+    });
+    let reading = Reading::new(&read.header.layout(), &read.order, part.as_ref())?;
+    Ok((read, reading))
 }

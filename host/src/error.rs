@@ -72,6 +72,17 @@ pub enum Error {
         /// Elements in the array.
         elements: u64,
     },
+    /// The last axis of a field of complex numbers is not that of their parts.
+    #[error(
+        "complex numbers have their parts, the real and the imaginary one, along a last axis of length 2, but the extents are {0:?}"
+    )]
+    ComplexExtents(Vec<u64>),
+    /// Values that cannot be the parts of complex numbers.
+    #[error("the parts of complex numbers are f32 or f64, not {0}")]
+    ComplexOfType(ValueType),
+    /// A stream of real numbers, from which complex ones are wanted.
+    #[error("the stream holds real numbers of {0}, not complex ones")]
+    NotComplex(ValueType),
     /// An output buffer is too small.
     #[error("the output has room for {found} {unit}, but {needed} are needed")]
     OutputTooSmall {

@@ -24,6 +24,9 @@ use ferrosz_codec::{Bound, Codec, Element, Value, ValueType};
 pub struct Info {
     /// Type of the field's values.
     pub dtype: ValueType,
+    /// Whether the values are the parts of complex numbers: along the last axis, of length 2, the real and the imaginary
+    /// part.
+    pub is_complex: bool,
     /// Codec.
     pub codec: Codec,
     /// Dimensions of a coding block or tile.
@@ -91,6 +94,23 @@ impl Info {
         self.has_roles
     }
 
+    /// The name of the type of the field's numbers: `complex64` and `complex128` of complex ones, otherwise that of the values.
+    pub fn type_name(&self) -> &'static str {
+        match (self.is_complex, self.dtype) {
+            (true, ValueType::F32) => "complex64",
+            (true, _) => "complex128",
+            (false, real) => real.name(),
+        }
+    }
+
+    /// The extents of the field's numbers: those of complex ones are without the axis of their parts.
+    pub fn number_extents(&self) -> &[u64] {
+        match (self.is_complex, self.extents.split_last()) {
+            (true, Some((_, numbers))) => numbers,
+            _ => &self.extents,
+        }
+    }
+
     /// Whether every value comes back bit for bit.
     pub fn is_lossless(&self) -> bool {
         self.absolute_error == 0.0
@@ -140,6 +160,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     let (fills, keeps_zeros) = fills(&conversion, &mapping.classes);
     Ok(Info {
         dtype: header.value_type,
+        is_complex: order.is_complex(),
         codec: header.codec,
         rank: header.shape.rank(),
         extents: order.user_extents(&header.extents).lengths().to_vec(),

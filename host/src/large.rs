@@ -9,6 +9,7 @@ use crate::cpu::{self, Progress, Version};
 use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
 use crate::memory::try_zeroed;
+use crate::number::Number;
 use crate::overlapped::Behind;
 use crate::part::Part;
 use crate::progress::SILENT;
@@ -67,22 +68,23 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::Io`] from the writer, [`Error::TemporaryFile`], and as [`Compressor::compress`].
-    pub fn compress_seek<V: Value>(
+    pub fn compress_seek<N: Number>(
         &self,
-        field: &[V],
+        field: &[N],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         self.write_stream(field, writer, SILENT)
     }
 
-    pub(crate) fn write_stream<V: Value>(
+    pub(crate) fn write_stream<N: Number>(
         &self,
-        field: &[V],
+        field: &[N],
         mut writer: impl Write + Seek + Send,
         progress: Progress<'_>,
     ) -> Result<u64, Error> {
         let mut sink = Written::new(&mut writer)?;
-        let bounded = self.bounded_memory();
+        let bounded = self.for_numbers::<N>()?.bounded_memory();
+        let field: &[N::Part] = bytemuck::cast_slice(field);
         bounded.run(Version::best(), field, &mut sink, progress)?;
         sink.finish()
     }

@@ -42,6 +42,7 @@ mod large;
 mod length;
 mod memory;
 mod nearby;
+mod number;
 #[cfg(feature = "object-store")]
 mod object;
 mod outlying;
@@ -89,6 +90,7 @@ pub use ferrosz_codec::{
 pub use fill::Fill;
 pub use info::{Info, info, max_compressed_len};
 pub use length::Length;
+pub use number::{Complex, Number};
 pub use part::Part;
 pub use progress::Reporting;
 pub use threads::start_threads;

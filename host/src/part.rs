@@ -5,7 +5,7 @@ use crate::error::Error;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::axes::{Order, PARTS};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -29,6 +29,21 @@ impl Part {
             .iter()
             .map(|range| range.end.saturating_sub(range.start));
         lengths.collect()
+    }
+
+    /// The same part of a field of complex numbers, as a part of the field of their real and imaginary parts.
+    pub fn of_parts(&self) -> Self {
+        match self {
+            Self::Elements(range) => {
+                let [start, end] = [range.start, range.end].map(|at| at.saturating_mul(PARTS));
+                Self::Elements(start..end)
+            }
+            Self::Box(ranges) => {
+                let mut ranges = ranges.clone();
+                ranges.push(0..PARTS);
+                Self::Box(ranges)
+            }
+        }
     }
 
     /// The pieces of the part of a field whose axes have this order, one behind the other.

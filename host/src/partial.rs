@@ -102,7 +102,7 @@ impl PartialStream {
         let mut stream = Self {
             image: try_zeroed(header.stream_bytes())?,
             header,
-            order: Order::of_records(records, &header.extents)?,
+            order: Order::of_records(records, &header)?,
             known: Vec::new(),
         };
         let within = first.len().min(stream.image.len());

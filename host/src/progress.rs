@@ -5,6 +5,7 @@ use crate::cpu::{Progress, Version};
 use crate::damage::Damage;
 use crate::decompress::Decompressor;
 use crate::error::Error;
+use crate::number::Number;
 use crate::part::Part;
 use ferrosz_codec::Value;
 use std::io::{Seek, Write};
@@ -51,9 +52,11 @@ impl Reporting<'_, Compressor> {
     /// # Errors
     ///
     /// Those of [`Compressor::compress`].
-    pub fn compress<V: Value>(&self, field: &[V]) -> Result<Vec<u8>, Error> {
+    pub fn compress<N: Number>(&self, field: &[N]) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
         let Self { calls, progress } = self;
+        let field: &[N::Part] = bytemuck::cast_slice(field);
+        let calls = calls.for_numbers::<N>()?;
         calls.run(Version::best(), field, &mut stream, progress)?;
         Ok(stream)
     }
@@ -63,9 +66,9 @@ impl Reporting<'_, Compressor> {
     /// # Errors
     ///
     /// Those of [`Compressor::compress_seek`].
-    pub fn compress_seek<V: Value>(
+    pub fn compress_seek<N: Number>(
         &self,
-        field: &[V],
+        field: &[N],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
         self.calls.write_stream(field, writer, self.progress)
@@ -88,7 +91,7 @@ impl Reporting<'_, Decompressor> {
     /// # Errors
     ///
     /// Those of [`Decompressor::decompress`].
-    pub fn decompress<V: Value>(&self, stream: &[u8]) -> Result<Vec<V>, Error> {
+    pub fn decompress<N: Number>(&self, stream: &[u8]) -> Result<Vec<N>, Error> {
         self.calls.values_of(stream, None, self.progress)
     }
 
@@ -97,7 +100,7 @@ impl Reporting<'_, Decompressor> {
     /// # Errors
     ///
     /// Those of [`Decompressor::decompress_part`].
-    pub fn decompress_part<V: Value>(&self, stream: &[u8], part: &Part) -> Result<Vec<V>, Error> {
+    pub fn decompress_part<N: Number>(&self, stream: &[u8], part: &Part) -> Result<Vec<N>, Error> {
         self.calls.values_of(stream, Some(part), self.progress)
     }
 
@@ -106,7 +109,7 @@ impl Reporting<'_, Decompressor> {
     /// # Errors
     ///
     /// Those of [`Decompressor::decompress_into`].
-    pub fn decompress_into<V: Value>(&self, stream: &[u8], out: &mut [V]) -> Result<usize, Error> {
+    pub fn decompress_into<N: Number>(&self, stream: &[u8], out: &mut [N]) -> Result<usize, Error> {
         self.calls.values_into(stream, None, out, self.progress)
     }
 
@@ -115,11 +118,11 @@ impl Reporting<'_, Decompressor> {
     /// # Errors
     ///
     /// Those of [`Decompressor::decompress_part_into`].
-    pub fn decompress_part_into<V: Value>(
+    pub fn decompress_part_into<N: Number>(
         &self,
         stream: &[u8],
         part: &Part,
-        out: &mut [V],
+        out: &mut [N],
     ) -> Result<usize, Error> {
         (self.calls).values_into(stream, Some(part), out, self.progress)
     }

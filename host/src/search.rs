@@ -20,7 +20,7 @@ use crate::target::{Figures, Goal, Place, Range, Target, TargetKind, ratio, rmse
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::{Bound, Element, Value, with_value};
+use ferrosz_codec::{Bound, Codec, Element, Value, with_value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -455,7 +455,10 @@ impl<V: Value> Sample<V> {
         if extents.elements() <= 2 * SAMPLE {
             return None;
         }
-        let shape = compressor.shape().unwrap_or_else(|| natural_shape(extents));
+        let codec = compressor.named().unwrap_or(Codec::INTERP);
+        let shape = compressor
+            .shape()
+            .unwrap_or_else(|| natural_shape(codec, extents));
         let grid = Grid::new(shape, extents);
         let (shape, lengths) = (grid.shape(), grid.lengths());
         let wanted = box_of(shape);
@@ -481,7 +484,9 @@ impl<V: Value> Sample<V> {
         let slowest = 3 - usize::from(shape.rank());
         stacked[slowest] *= taken;
         let extents = Extents::new(&stacked[slowest..])?;
-        let compressor = compressor.with_extents(extents).device(Device::Cpu);
+        // The boxes of a sample have no axis of parts.
+        let compressor = compressor.with_complex(false).with_extents(extents);
+        let compressor = compressor.device(Device::Cpu);
         Some(Self {
             compressor,
             field: elements,

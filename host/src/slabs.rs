@@ -79,7 +79,10 @@ impl Slab {
 
 /// Whether the field of a stream is the coded field, so that its chunks are those of its slabs.
 pub(crate) fn is_divisible(layout: &StreamLayout, bound: Bound) -> bool {
-    !layout.is_mapped() && layout.value_type.is_coded_as_is() && bound.mode() != BoundMode::Pwrel
+    !layout.is_mapped()
+        && layout.record_bytes() == 0
+        && layout.value_type.is_coded_as_is()
+        && bound.mode() != BoundMode::Pwrel
 }
 
 /// Several GPUs and their slabs of a field, if the device is several GPUs and the field can be divided among them.

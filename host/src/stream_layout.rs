@@ -65,7 +65,7 @@ impl StreamLayout {
         record::check(records, header.record_sum)?;
         Ok(Self {
             layout: header.layout(),
-            order: Order::of_records(records, &header.extents)?,
+            order: Order::of_records(records, &header)?,
             value_type: header.value_type,
         })
     }
@@ -114,21 +114,35 @@ impl StreamLayout {
             true => 0,
             false => ORDER_BYTES,
         };
+        let of_complex = match self.order.is_complex() {
+            true => COMPLEX_BYTES,
+            false => 0,
+        };
         let of_conversion = Conversion::record_bytes(self.value_type);
-        Classes::record_bytes(self.layout.classes) + of_order + of_conversion
+        Classes::record_bytes(self.layout.classes) + of_order + of_complex + of_conversion
     }
 }
 
 /// Bytes of the record of an order of at most eight axes.
 const ORDER_BYTES: u64 = 16;
 
-/// The records of a stream with these classes, this order of its axes and this conversion of its values.
+/// Bytes of the record of complex numbers.
+const COMPLEX_BYTES: u64 = 16;
+
+/// The records of a stream with these classes, this order of its axes, which says whether its values are the parts of complex
+/// numbers, and this conversion of its values.
 pub(crate) fn records_of(classes: &Classes, order: &Order, conversion: &Conversion) -> Vec<u8> {
     let mut records = classes.to_records();
     if !order.is_identity() {
         records.extend(record::to_bytes(&[Record {
             kind: RecordKind::AXES,
             contents: order.axes(),
+        }]));
+    }
+    if order.is_complex() {
+        records.extend(record::to_bytes(&[Record {
+            kind: RecordKind::CPLX,
+            contents: &[],
         }]));
     }
     records.extend(conversion.to_records());

@@ -70,7 +70,7 @@ impl<'a> StreamRef<'a> {
     ) -> Result<Self, FormatError> {
         Ok(Self {
             header,
-            order: Order::of_records(records, &header.extents)?,
+            order: Order::of_records(records, &header)?,
             identity: header.identity(),
             records,
             mapping: mapping(&header, records)?,
@@ -206,7 +206,7 @@ pub(crate) fn conversion(header: &Header, records: &[u8]) -> Result<Conversion, 
 pub(crate) fn order(header: &Header, stream: &[u8]) -> Result<Order, FormatError> {
     let start = usize::try_from(header.table_start()).ok();
     let records = start.and_then(|start| stream.get(HEADER_BYTES..start));
-    Order::of_records(records.unwrap_or_default(), &header.extents)
+    Order::of_records(records.unwrap_or_default(), header)
 }
 
 /// The mapping of the values of a stream with this header and these records.

@@ -35,6 +35,8 @@ pub struct Case {
     pub fills: usize,
     /// What the mask keeps besides.
     pub keep: Keep,
+    /// Whether the last axis has the parts of complex numbers.
+    pub is_complex: bool,
 }
 
 /// The folder of the golden streams: in the repository, or where the tests run.
@@ -113,6 +115,7 @@ pub fn cases() -> Vec<Case> {
     of_chunk_lengths(&mut cases);
     of_shifts(&mut cases);
     of_slices(&mut cases);
+    mappings::of_complex(&mut cases);
     cases
 }
 
@@ -152,6 +155,7 @@ fn of_slices(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills: 0,
                 keep: Keep::default(),
+                is_complex: false,
             });
         }
     }
@@ -179,6 +183,7 @@ fn of_chunk_lengths(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills,
                 keep: Keep::default(),
+                is_complex: false,
             });
         }
     }
@@ -204,6 +209,7 @@ fn of_stencils(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills: 0,
                 keep: Keep::default(),
+                is_complex: false,
             });
         }
     }
@@ -228,6 +234,7 @@ fn of_shifts(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
+            is_complex: false,
         });
     }
 }
@@ -249,6 +256,7 @@ fn of_shape(cases: &mut Vec<Case>, dtype: Dtype, codec: Codec, shape: Shape) {
         tail: 0,
         fills: 0,
         keep: Keep::default(),
+        is_complex: false,
     };
     let many = several_chunks(is_tiles, shape);
     let coarse = bound(BoundMode::Range, if is_tiles { 0.03 } else { 0.06 });
@@ -322,6 +330,7 @@ fn of_codec(cases: &mut Vec<Case>, dtype: Dtype, codec: Codec) {
             tail,
             fills: 0,
             keep: Keep::default(),
+            is_complex: false,
         });
     };
     let abs = |value| bound(BoundMode::Abs, value);
@@ -371,6 +380,9 @@ impl Case {
         }
         if chunk != ChunkLength::default() {
             let _ = write!(text, ", {} tiles a chunk", chunk.tiles());
+        }
+        if self.is_complex {
+            text += ", complex";
         }
         if self.fills > 0 {
             let _ = write!(text, ", {} fill values", self.fills);
@@ -433,7 +445,7 @@ impl Case {
     /// The stream by the reference.
     pub fn of_reference(&self) -> Vec<u8> {
         fn compress<T: Element>(case: &Case, field: &[T]) -> Result<Vec<u8>, Error> {
-            let order = order_of(&case.layout, case.axes);
+            let order = order_of(&case.layout, case.axes).with_complex(case.is_complex);
             let (layout, bound, keep) = (case.layout, case.bound, case.keep);
             let fills = case.fills::<T>();
             Ok(oracle::compress_masked(

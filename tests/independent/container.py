@@ -253,6 +253,20 @@ def read_order(contents, rank):
     return order
 
 
+def read_complex(records, header, order):
+    """Section 28: whether the elements are the parts of complex numbers, by the records `CPLX`."""
+    if not records:
+        return False
+    if len(records) > 1 or records[0]:
+        raise ValueError("record CPLX: there are two, or it has contents")
+    if header.value_type not in (1, 2):
+        raise ValueError("record CPLX: the values are not f32 or f64")
+    rank = len(order)
+    if rank == 0 or header.extents[order.index(rank - 1)] != 2:
+        raise ValueError("record CPLX: the last axis of the user's field has not length 2")
+    return True
+
+
 def read_classes(records, count, dtype):
     """Section 23: the values of the classes, as unsigned integers of their bits, or NEGATIVE, by the records `MASK`."""
     if not count:
@@ -382,12 +396,14 @@ class Stream:
         record_data = data[HEADER_BYTES:table]
         if checksum(record_data, 0) != struct.unpack_from("<Q", data, 120)[0]:
             raise ValueError("the checksum of the records does not fit")
-        self.records = read_records(record_data, known=("AXES", "CONV", "MASK"))
+        self.records = read_records(record_data, known=("AXES", "CONV", "CPLX", "MASK"))
         orders = [contents for kind, contents in self.records if kind == "AXES"]
         if len(orders) > 1:
             raise ValueError("record AXES: there are two")
         rank = len(header.extents)
         self.order = read_order(orders[0], rank) if orders else list(range(rank))
+        marks = [contents for kind, contents in self.records if kind == "CPLX"]
+        self.is_complex = read_complex(marks, header, self.order)
         masks = [contents for kind, contents in self.records if kind == "MASK"]
         self.classes = read_classes(masks, header.classes, header.dtype)
         conversions = [contents for kind, contents in self.records if kind == "CONV"]

@@ -36,6 +36,9 @@ def values_of(stream, coded):
     """Section 24: the user's values."""
     header = stream.header
     elements = in_order(coded, stream.order)
+    if stream.is_complex:
+        # Section 28: the pairs along the last axis.
+        return elements.view(f"<c{2 * header.width}")[..., 0]
     with np.errstate(all="ignore"):
         return conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
 

@@ -15,7 +15,12 @@ const ALIGNMENT: usize = 16;
 pub const HEAD_BYTES: usize = 8;
 
 /// The kinds of records that this library knows.
-const KNOWN: [RecordKind; 3] = [RecordKind::AXES, RecordKind::CONV, RecordKind::MASK];
+const KNOWN: [RecordKind; 4] = [
+    RecordKind::AXES,
+    RecordKind::CONV,
+    RecordKind::CPLX,
+    RecordKind::MASK,
+];
 
 /// A record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,6 +10,9 @@ impl RecordKind {
     /// The order of the axes: see [`crate::mapping::axes`].
     pub const AXES: Self = Self(*b"AXES");
 
+    /// Complex numbers: see [`crate::mapping::axes::Order::is_complex`].
+    pub const CPLX: Self = Self(*b"CPLX");
+
     /// The conversion of values: see [`crate::mapping::conversion`].
     pub const CONV: Self = Self(*b"CONV");
 

@@ -1,6 +1,7 @@
 //! Axes: their order, and which of them are coded together. FORMAT.md, section 22.
 
 use crate::container::extents::{Extents, MAX_RANK};
+use crate::container::header::Header;
 use crate::container::layout::Layout;
 use crate::container::record;
 use crate::container::record_kind::RecordKind;
@@ -10,11 +11,16 @@ use crate::shape::Shape;
 use core::fmt;
 use core::str::FromStr;
 
-/// The order of a field's axes: for each axis of the coded field, the number of that axis in the user's order.
+/// The parts of a complex number: the length of their axis.
+pub const PARTS: u64 = 2;
+
+/// The order of a field's axes: for each axis of the coded field, the number of that axis in the user's order. Also whether
+/// the last of the user's axes has the real and the imaginary parts of complex numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Order {
     rank: u8,
     axes: [u8; MAX_RANK],
+    is_complex: bool,
 }
 
 impl Order {
@@ -34,7 +40,19 @@ impl Order {
         Self {
             rank: rank.min(MAX_RANK) as u8,
             axes: core::array::from_fn(|axis| axis as u8),
+            is_complex: false,
         }
+    }
+
+    /// The same order of a field of complex numbers, or of real ones.
+    #[must_use]
+    pub const fn with_complex(self, is_complex: bool) -> Self {
+        Self { is_complex, ..self }
+    }
+
+    /// Whether the last of the user's axes has the real and the imaginary parts of complex numbers.
+    pub const fn is_complex(&self) -> bool {
+        self.is_complex
     }
 
     /// For each axis of the coded field, its number in the user's order.
@@ -44,7 +62,8 @@ impl Order {
 
     /// Whether the coded field has the user's order.
     pub fn is_identity(&self) -> bool {
-        *self == Self::identity(usize::from(self.rank))
+        let rank = usize::from(self.rank);
+        self.axes() == Self::identity(rank).axes()
     }
 
     /// The order that leads back: for each of the user's axes, the number of that axis in the coded field.
@@ -52,20 +71,37 @@ impl Order {
     pub fn inverse(&self) -> Self {
         let numbers = Self::identity(usize::from(self.rank)).axes;
         Self {
-            rank: self.rank,
             axes: core::array::from_fn(|axis| match axis < usize::from(self.rank) {
                 true => self.to_user(&numbers[..usize::from(self.rank)], 0)[axis],
                 false => axis as u8,
             }),
+            ..*self
         }
     }
 
-    /// The order that the records of a stream of a field with these extents give. The records must have been checked.
+    /// The order that the records of a stream with this header give. The records must have been checked.
     ///
     /// # Errors
     ///
     /// [`FormatError::InvalidRecords`].
-    pub fn of_records(mut records: &[u8], extents: &Extents) -> Result<Self, FormatError> {
+    pub fn of_records(records: &[u8], header: &Header) -> Result<Self, FormatError> {
+        let order = Self::of_axes(records, &header.extents)?;
+        let order = order.with_complex(has_complex(records)?);
+        let parts = order
+            .user_extents(&header.extents)
+            .lengths()
+            .last()
+            .copied();
+        if order.is_complex && (!header.value_type.is_coded_as_is() || parts != Some(PARTS)) {
+            return Err(FormatError::InvalidRecords(
+                "the record CPLX is of values that are no pairs of f32 or f64",
+            ));
+        }
+        Ok(order)
+    }
+
+    /// The order by the record AXES.
+    fn of_axes(mut records: &[u8], extents: &Extents) -> Result<Self, FormatError> {
         let rank = extents.lengths().len();
         let mut found = None;
         while let Some(record) = record::take(&mut records) {
@@ -111,6 +147,23 @@ impl Order {
         let lengths = self.to_user(coded.lengths(), 1);
         Extents::new(&lengths[..coded.lengths().len()]).unwrap_or(*coded)
     }
+}
+
+/// Whether there is a record CPLX, which has no contents.
+fn has_complex(mut records: &[u8]) -> Result<bool, FormatError> {
+    let mut found = false;
+    while let Some(record) = record::take(&mut records) {
+        if record.kind != RecordKind::CPLX {
+            continue;
+        }
+        if found || !record.contents.is_empty() {
+            return Err(FormatError::InvalidRecords(
+                "there are two records CPLX, or one with contents",
+            ));
+        }
+        found = true;
+    }
+    Ok(found)
 }
 
 /// The roles of a field's axes in the user's order.
@@ -226,6 +279,7 @@ impl Axes {
                 true => axes[axis],
                 false => axis as u8,
             }),
+            is_complex: false,
         }
     }
 
@@ -272,7 +326,10 @@ impl fmt::Display for Axes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::Bound;
+    use crate::element::Dtype;
     use crate::pipeline::Codec;
+    use crate::value::ValueType;
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
@@ -330,7 +387,7 @@ mod tests {
     #[test]
     fn records_are_permutations() {
         let extents = Extents::new(&[2, 3, 4]).unwrap();
-        let of = |contents: &[u8]| Order::of_records(&records(b"AXES", contents), &extents);
+        let of = |contents: &[u8]| Order::of_axes(&records(b"AXES", contents), &extents);
         assert_eq!(of(&[2, 0, 1]).unwrap().axes(), [2, 0, 1]);
         for bad in [
             &[0u8, 1, 2][..],
@@ -343,8 +400,49 @@ mod tests {
             assert!(of(bad).is_err(), "{bad:?}");
         }
         let twice = [records(b"AXES", &[2, 0, 1]), records(b"AXES", &[2, 0, 1])].concat();
-        assert!(Order::of_records(&twice, &extents).is_err());
-        let none = Order::of_records(&records(b"note", &[1]), &extents).unwrap();
+        assert!(Order::of_axes(&twice, &extents).is_err());
+        let none = Order::of_axes(&records(b"note", &[1]), &extents).unwrap();
         assert!(none.is_identity());
+    }
+
+    #[test]
+    fn complex_numbers_are_pairs_of_elements_along_the_users_last_axis() {
+        let complex = records(b"CPLX", &[]);
+        let turned = [records(b"AXES", &[2, 0, 1]), complex.clone()].concat();
+        let of = |lengths: &[u64], value_type, records: &[u8]| {
+            let extents = Extents::new(lengths).unwrap();
+            let layout = Layout::new(Codec::PLAIN, Shape::Line, extents);
+            let header = layout.header(Dtype::F32, Bound::default(), 0);
+            let header = Header {
+                value_type,
+                ..header
+            };
+            Order::of_records(records, &header)
+        };
+        let found = of(&[3, 4, 2], ValueType::F32, &complex).unwrap();
+        assert!(found.is_complex() && found.is_identity());
+        // The coded field has the axis of the parts in front.
+        let found = of(&[2, 3, 4], ValueType::F64, &turned).unwrap();
+        assert_eq!((found.is_complex(), found.axes()), (true, &[2, 0, 1][..]));
+        assert!(found.inverse().is_complex());
+        assert!(!of(&[3, 4, 2], ValueType::F32, &[]).unwrap().is_complex());
+        for (lengths, value_type, records) in [
+            (&[3, 2, 4][..], ValueType::F32, complex.clone()),
+            (&[3, 4, 2], ValueType::F32, turned),
+            (&[3, 4, 2], ValueType::I16, complex.clone()),
+            (&[3, 4, 2], ValueType::F16, complex.clone()),
+            (&[], ValueType::F32, complex.clone()),
+            (
+                &[3, 4, 2],
+                ValueType::F32,
+                [complex.clone(), complex].concat(),
+            ),
+            (&[3, 4, 2], ValueType::F32, records(b"CPLX", &[0])),
+        ] {
+            assert!(
+                of(lengths, value_type, &records).is_err(),
+                "{lengths:?} {value_type}"
+            );
+        }
     }
 }

@@ -8,8 +8,9 @@ use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::{Converted, Draft, Ending};
 use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
-/// The most words of the records that a mapping makes: those of its classes and of the order of its axes.
-pub const MAX_RECORD_WORDS: usize = 36;
+/// The most words of the records that a mapping makes: those of its classes, of the order of its axes, and of complex
+/// numbers.
+pub const MAX_RECORD_WORDS: usize = 40;
 
 /// The records of a stream.
 #[repr(C)]

@@ -39,13 +39,46 @@ impl Candidate {
     }
 }
 
+/// The roles by the default rule of all axes but the last one, which has the parts of complex numbers: these become slices. None
+/// if no other axis has another length than 1.
+pub(crate) fn parts_apart(extents: &Extents) -> Option<Axes> {
+    let (_, lengths) = extents.lengths().split_last()?;
+    let last = lengths.iter().rposition(|length| *length != 1)?;
+    let mut roles = by_default(lengths);
+    // Axes of length 1 behind the last one need no role of their own.
+    roles[last..].fill(Role::X);
+    roles.push(Role::Slice);
+    Axes::new(&roles).ok()
+}
+
+/// The roles by the default rule of all axes.
+pub(crate) fn parts_last(extents: &Extents) -> Option<Axes> {
+    Axes::new(&by_default(extents.lengths())).ok()
+}
+
+/// The roles that the default rule gives axes of these lengths.
+fn by_default(lengths: &[u64]) -> Vec<Role> {
+    let mut next = [Role::X, Role::Y, Role::Z].into_iter();
+    let mut role = Role::X;
+    let mut roles = vec![Role::X; lengths.len()];
+    for (of_axis, length) in roles.iter_mut().zip(lengths).rev() {
+        if *length != 1 {
+            role = next.next().unwrap_or(Role::Z);
+        }
+        *of_axis = role;
+    }
+    roles
+}
+
 /// The candidate in the user's order: cubes of the last three axes, and the axes before them as slices. None if the
-/// field has no more axes.
-pub(crate) fn sliced(extents: &Extents) -> Option<Candidate> {
-    let longer = longer(extents);
+/// field has no more axes. Parts of complex numbers are slices, too.
+pub(crate) fn sliced(extents: &Extents, is_complex: bool) -> Option<Candidate> {
+    let parts = parts_axis(extents, is_complex);
+    let longer = longer(extents, parts);
     match &longer[..] {
         [_, .., z, y, _] => {
             let roles = (0..extents.lengths().len()).map(|axis| match axis {
+                axis if Some(axis) == parts => Role::Slice,
                 // Axes of length 1 have any role that keeps the order.
                 axis if axis > *y => Role::X,
                 axis if axis > *z => Role::Y,
@@ -62,16 +95,25 @@ pub(crate) fn sliced(extents: &Extents) -> Option<Candidate> {
     }
 }
 
-/// The axes that are longer than 1.
-fn longer(extents: &Extents) -> Vec<usize> {
+/// The axis of the parts of complex numbers.
+fn parts_axis(extents: &Extents, is_complex: bool) -> Option<usize> {
+    extents
+        .lengths()
+        .len()
+        .checked_sub(1)
+        .filter(|_| is_complex)
+}
+
+/// The axes that are longer than 1, but for that of the parts.
+fn longer(extents: &Extents, parts: Option<usize>) -> Vec<usize> {
     let lengths = extents.lengths();
     (0..lengths.len())
-        .filter(|axis| lengths[*axis] > 1)
+        .filter(|axis| lengths[*axis] > 1 && Some(*axis) != parts)
         .collect()
 }
 
 /// The candidates that put smooth axes last. None if no axis is clearly smoother than those that the default rule
-/// codes. With `roughest_first` there is also the order of cuSZ-i's paper, in which the roughest of the axes that are coded
+/// codes in `order`. Parts of complex numbers are slices. With `roughest_first` there is also the order of cuSZ-i's paper, in which the roughest of the axes that are coded
 /// together comes first.
 ///
 /// # Errors
@@ -79,11 +121,12 @@ fn longer(extents: &Extents) -> Vec<usize> {
 /// Those of the field.
 pub(crate) fn turned<T: Element>(
     extents: &Extents,
+    order: &Order,
     quantizer: &Quantizer<T>,
     roughest_first: bool,
     field: &mut dyn WholeField<T>,
 ) -> Result<Vec<Candidate>, Error> {
-    let longer = longer(extents);
+    let longer = longer(extents, parts_axis(extents, order.is_complex()));
     // Without an error, values have no codes whose differences tell anything.
     if longer.len() < 2 || quantizer.error().to_bits64() == 0 {
         return Ok(Vec::new());
@@ -117,7 +160,7 @@ pub(crate) fn turned<T: Element>(
         let coded: Vec<usize> = smoothest.map(|i| longer[*i]).collect();
         found.extend(Candidate::of(extents.lengths().len(), &coded));
     }
-    found.retain(|candidate| !candidate.axes.order().is_identity());
+    found.retain(|candidate| candidate.axes.order().axes() != order.axes());
     Ok(found)
 }
 
@@ -259,7 +302,8 @@ mod tests {
             extents: &extents,
             field: &field,
         };
-        let found = turned(&extents, &quantizer, false, &mut in_memory).unwrap();
+        let order = Order::identity(lengths.len());
+        let found = turned(&extents, &order, &quantizer, false, &mut in_memory).unwrap();
         found.iter().map(|found| found.axes.to_string()).collect()
     }
 
@@ -281,7 +325,7 @@ mod tests {
     #[test]
     fn slices_are_of_fields_with_four_axes() {
         let of = |lengths: &[u64]| {
-            let found = sliced(&Extents::new(lengths).unwrap());
+            let found = sliced(&Extents::new(lengths).unwrap(), false);
             found.map(|found| found.axes.to_string())
         };
         assert_eq!(of(&[6, 10, 20, 30]).as_deref(), Some("s,z,y,x"));
@@ -291,5 +335,28 @@ mod tests {
             Some("s,z,y,y,x,x,x")
         );
         assert_eq!(of(&[10, 20, 30]), None);
+        let complex = sliced(&Extents::new(&[6, 10, 20, 30, 2]).unwrap(), true);
+        assert_eq!(
+            complex.map(|found| found.axes.to_string()).as_deref(),
+            Some("s,z,y,x,s")
+        );
+        assert_eq!(sliced(&Extents::new(&[10, 20, 30, 2]).unwrap(), true), None);
+    }
+
+    #[test]
+    fn parts_of_complex_numbers_are_slices_or_neighbours() {
+        let of = |lengths: &[u64]| {
+            let extents = Extents::new(lengths).unwrap();
+            let [apart, last] = [parts_apart(&extents), parts_last(&extents)];
+            [apart, last].map(|axes| axes.map(|axes| axes.to_string()).unwrap_or_default())
+        };
+        assert_eq!(of(&[7, 2]), ["x,s", "y,x"]);
+        assert_eq!(of(&[6, 7, 2]), ["y,x,s", "z,y,x"]);
+        assert_eq!(of(&[5, 6, 7, 2]), ["z,y,x,s", "z,z,y,x"]);
+        assert_eq!(of(&[4, 5, 6, 7, 2]), ["z,z,y,x,s", "z,z,z,y,x"]);
+        assert_eq!(of(&[5, 1, 7, 1, 2]), ["y,x,x,x,s", "z,y,y,x,x"]);
+        assert_eq!(of(&[2]), ["", "x"]);
+        assert_eq!(of(&[1, 1, 2])[0], "");
+        assert_eq!(of(&[0, 2])[0], "x,s");
     }
 }

@@ -8,9 +8,9 @@ use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::error::Error;
 use crate::keeping::Keeping;
+use crate::number::Number;
 use crate::scratch::Coded;
 use ferrosz_codec::container::extents::Extents;
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
 use ferrosz_codec::{Bound, Dtype, Element, Value, with_value};
 
@@ -20,8 +20,9 @@ impl Compressor {
     /// # Errors
     ///
     /// [`Error::ExtentsMismatch`]; [`Error::AxesMismatch`].
-    pub fn choose<V: Value>(&self, field: &[V]) -> Result<Self, Error> {
-        self.choose_from(field, true)
+    pub fn choose<N: Number>(&self, field: &[N]) -> Result<Self, Error> {
+        let parts: &[N::Part] = bytemuck::cast_slice(field);
+        self.for_numbers::<N>()?.choose_from(parts, true)
     }
 
     /// As [`Compressor::choose`], for streams that have no mask, as those of fields in parts: codecs that would need one for
@@ -95,8 +96,8 @@ impl Compressor {
         let mut request = open.request(&extents)?.ok_or(Error::NotChosen)?;
         if let Some(codec) = self.named() {
             // A field of few dimensions may have another codec than the one that was named.
-            let shape = self.shape.unwrap_or(choose::natural_shape(&extents));
-            request.codecs = choose::only(Layout::new(codec, shape, extents).codec);
+            let coded = self.coded_extents(&extents)?;
+            request.codecs = choose::only(self.layout_of(codec, coded).codec);
             request.keeping = Keeping::NONE;
         }
         let (coder, coded, request) = self.prepared(request, field)?;
@@ -157,7 +158,7 @@ impl Compressor {
     /// What to choose from for a field of these extents; none if codec, rank and axes are chosen.
     pub(crate) fn request(&self, extents: &Extents) -> Result<Option<Request>, Error> {
         self.coded_extents(extents)?;
-        if self.codec().is_some() {
+        if self.codec().is_some() && !self.has_open_parts() {
             return Ok(None);
         }
         let open = Request {
@@ -165,8 +166,12 @@ impl Compressor {
             is_named: false,
             tightening: self.tightening(),
             shape: self.shape,
+            open_shape: self.shape.is_none(),
             extents: *extents,
-            axes: self.given_axes(),
+            axes: self.axes_for(extents),
+            turns: self.given_axes().is_none(),
+            is_complex: self.is_complex(),
+            interleaves: self.has_open_parts(),
             chunk: self.chunk,
             keeping: self.keeping,
             has_masks: true,
@@ -175,8 +180,9 @@ impl Compressor {
             None => open,
             // The axes alone are open.
             Some(codec) => {
-                let layout = self.layout_of(codec, *extents);
+                let layout = self.layout_of(codec, self.coded_extents(extents)?);
                 Request {
+                    turns: self.searches_axes(),
                     codecs: choose::only(layout.codec),
                     is_named: true,
                     shape: Some(layout.shape),

@@ -3,7 +3,7 @@
 use crate::axes_setting::AxesSetting;
 use crate::backend::Backend;
 use crate::choice::Choice;
-use crate::compress::{Compressor, workload};
+use crate::compress::{Compressor, complex, workload};
 use crate::device::{Device, Start};
 use crate::error::Error;
 use crate::fill::{Fill, Fills, Found};
@@ -17,7 +17,7 @@ use crate::ways::{Setting, Way, refusal};
 use crate::{choose, parallel, slabs};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
-use ferrosz_codec::mapping::axes::{Axes, Order};
+use ferrosz_codec::mapping::axes::{Axes, Order, PARTS};
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::mapping::{Keep, ValueMapping};
@@ -55,6 +55,7 @@ impl Compressor {
             keeping: Keeping::default(),
             rewritable: false,
             axes: None,
+            is_complex: false,
             chunk: None,
             preference: Preference::default(),
             device: Device::default(),
@@ -474,7 +475,7 @@ impl Compressor {
     pub(super) fn layout_of(&self, codec: Codec, extents: Extents) -> Layout {
         let shape = self
             .shape
-            .unwrap_or_else(|| choose::natural_shape(&extents));
+            .unwrap_or_else(|| choose::natural_shape(codec, &self.extents_of_shape(extents)));
         Layout::new(codec, shape, extents).with_chunk(self.chunk.unwrap_or_default())
     }
 
@@ -570,7 +571,8 @@ impl Compressor {
 
     /// Whether axes were set whose order is not the user's.
     pub(crate) fn turns_axes(&self) -> bool {
-        (self.given_axes()).is_some_and(|axes| !axes.order().is_identity())
+        let axes = self.given_axes();
+        self.has_open_parts() || axes.is_some_and(|axes| !axes.order().is_identity())
     }
 
     /// The error bound.
@@ -608,7 +610,13 @@ impl Compressor {
     ///
     /// [`Error::ExtentsMismatch`] if other extents were set.
     pub fn extents_for(&self, elements: u64) -> Result<Extents, Error> {
-        let extents = self.extents.unwrap_or(Extents::line(elements));
+        let extents = self.extents.unwrap_or(match self.is_complex {
+            true => complex::line(elements)?,
+            false => Extents::line(elements),
+        });
+        if self.is_complex && extents.lengths().last() != Some(&PARTS) {
+            return Err(Error::ComplexExtents(extents.lengths().to_vec()));
+        }
         if extents.elements() == elements {
             Ok(extents)
         } else {
@@ -636,7 +644,7 @@ impl Compressor {
 
     /// The extents of the coded field, given those of the field.
     pub(crate) fn coded_extents(&self, extents: &Extents) -> Result<Extents, Error> {
-        let Some(axes) = self.given_axes() else {
+        let Some(axes) = self.axes_for(extents) else {
             return Ok(*extents);
         };
         axes.coded_extents(extents)
@@ -670,6 +678,7 @@ impl Compressor {
         value_type: impl Into<ValueType>,
     ) -> Result<StreamLayout, Error> {
         let value_type = value_type.into();
+        self.check_complex(value_type)?;
         let classes = match value_type.is_coded_as_is() {
             true => self.value_mapping(value_type.coded())?.classes.count(),
             false => self.fills.most_classes(value_type, self.keep())?,
@@ -683,8 +692,10 @@ impl Compressor {
 
     /// The order of the axes of the coded field, for fields of this many elements.
     pub(crate) fn order_for(&self, elements: u64) -> Result<Order, Error> {
-        let rank = self.extents_for(elements)?.lengths().len();
-        Ok((self.given_axes()).map_or(Order::identity(rank), |axes| axes.order()))
+        let extents = self.extents_for(elements)?;
+        let rank = extents.lengths().len();
+        let order = (self.axes_for(&extents)).map_or(Order::identity(rank), |axes| axes.order());
+        Ok(order.with_complex(self.is_complex))
     }
 
     /// Checks that values of a type can be converted.
@@ -775,6 +786,16 @@ impl Compressor {
         elements: u64,
         value_type: impl Into<ValueType>,
     ) -> Result<u64, Error> {
+        let value_type = value_type.into();
+        let mut most = self.most_bytes(elements, value_type)?;
+        if let Some(other) = self.interleaved(elements)? {
+            most = most.max(other.most_bytes(elements, value_type)?);
+        }
+        Ok(most)
+    }
+
+    /// The upper bound with the axes that are set.
+    fn most_bytes(&self, elements: u64, value_type: ValueType) -> Result<u64, Error> {
         let mut layout = self.stream_layout(elements, value_type)?;
         if !self.fills.is_empty() {
             // Valid values that are close to fill values may need further classes.

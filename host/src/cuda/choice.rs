@@ -150,6 +150,11 @@ fn request_of<V: Value>(
     if compressor.searches_axes() {
         return Err(Error::AxesOnDevice);
     }
+    // A named codec codes the parts of complex numbers apart: other axes are not searched here.
+    if compressor.codec().is_some() {
+        compressor.coded_extents(extents)?;
+        return Ok(None);
+    }
     let bound = compressor.bound();
     let is_exact = V::TYPE.is_integer() && bound.mode() == BoundMode::Abs && bound.value() < 1.0;
     let request = compressor.request(extents)?.map(|request| Request {
@@ -242,7 +247,11 @@ struct Found<T> {
 impl Mappings {
     fn new<V: Value>(compressor: &Compressor, extents: &Extents) -> Result<Self, Error> {
         let values = mapping_of::<V>(compressor)?;
-        let layout = Layout::new(Codec::INTERP, choose::natural_shape(extents), *extents);
+        let layout = Layout::new(
+            Codec::INTERP,
+            choose::natural_shape(Codec::INTERP, extents),
+            *extents,
+        );
         let filled = StreamLayout {
             value_type: V::TYPE,
             ..layout.with_classes(values.classes.count()).into()

@@ -166,7 +166,7 @@ impl Plan {
     /// The extents of the field.
     pub fn extents(&self) -> Vec<u64> {
         let coded = &self.header.extents;
-        let order = Order::of_records(&self.records, coded);
+        let order = Order::of_records(&self.records, &self.header);
         let extents = order.map_or(*coded, |order| order.user_extents(coded));
         extents.lengths().to_vec()
     }
@@ -266,7 +266,7 @@ impl Plan {
             },
             bound_of_values: header.bound,
             mapping: ValueMapping::default(),
-            order: Order::of_records(records, &header.extents)?,
+            order: Order::of_records(records, header)?,
             conversion: stream_ref::conversion(header, records)?,
         })
     }

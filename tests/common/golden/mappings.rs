@@ -30,6 +30,7 @@ pub fn of_pwrel(cases: &mut Vec<Case>) {
             tail: 0,
             fills,
             keep,
+            is_complex: false,
         });
     };
     let pwrel = |value| bound(BoundMode::Pwrel, value);
@@ -110,6 +111,7 @@ pub fn of_types(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills,
                 keep: Keep::default(),
+                is_complex: false,
             });
         };
         let abs = |value| bound(BoundMode::Abs, value);
@@ -155,6 +157,7 @@ pub fn of_types(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 1,
             keep: Keep::default(),
+            is_complex: false,
         });
     }
 }
@@ -199,6 +202,7 @@ pub fn of_masks(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 1 + number % 3,
             keep: Keep::default(),
+            is_complex: false,
         });
     }
     for (roles, codec) in [("s,z,y,x", Codec::INTERP), ("x,z,s,y", Codec::OUTLIER)] {
@@ -218,6 +222,7 @@ pub fn of_masks(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 2,
             keep: Keep::default(),
+            is_complex: false,
         });
     }
 }
@@ -239,6 +244,7 @@ pub fn of_axes(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
+            is_complex: false,
         });
     };
     let (cube, plane, line) = (Shape::Cube, Shape::Plane, Shape::Line);
@@ -311,6 +317,7 @@ pub fn of_axes(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
+            is_complex: false,
         });
     };
     let lengths = [3, 9, 14, 20];
@@ -329,4 +336,62 @@ pub fn of_axes(cases: &mut Vec<Case>) {
         "z,x,s,y",
         vec![all, Part::Elements(2519..2600)],
     );
+}
+
+/// Complex numbers whose parts are slices, in front of a line, or neighbours; with a mask and with updates.
+pub fn of_complex(cases: &mut Vec<Case>) {
+    for (name, dtype, codec, shape, lengths, axes) in [
+        (
+            "apart",
+            Dtype::F32,
+            Codec::LORENZO,
+            Shape::Cube,
+            &[5, 9, 21, 2][..],
+            "z,y,x,s",
+        ),
+        (
+            "line",
+            Dtype::F64,
+            Codec::PLAIN,
+            Shape::Line,
+            &[700, 2],
+            "x,s",
+        ),
+        (
+            "pairs",
+            Dtype::F64,
+            Codec::OUTLIER,
+            Shape::Line,
+            &[350, 2],
+            "y,x",
+        ),
+        (
+            "mask",
+            Dtype::F32,
+            Codec::INTERP,
+            Shape::Plane,
+            &[19, 37, 2],
+            "y,x,s",
+        ),
+    ] {
+        let axes: Axes = axes.parse().expect("axes");
+        let coded = axes.coded_extents(&extents(lengths)).expect("as many axes");
+        let of_updates = match name {
+            "line" => vec![Part::Box(vec![100..160, 0..2]), Part::Elements(1399..1400)],
+            _ => Vec::new(),
+        };
+        cases.push(Case {
+            name: format!("complex-{codec}-{shape}-{dtype}-{name}"),
+            dtype: dtype.into(),
+            layout: Layout::new(codec, shape, coded),
+            axes: Some(axes),
+            bound: bound(BoundMode::Range, 1e-3),
+            kind: Kind::Smooth,
+            updates: of_updates,
+            tail: 0,
+            fills: 2 * usize::from(name == "mask"),
+            keep: Keep::default(),
+            is_complex: true,
+        });
+    }
 }

@@ -214,9 +214,10 @@ fn parts_are_coded_in_the_shorter_way() {
         .map(|i| f64::from(i as u32) * 1e-2)
         .map(|x| Complex::new(x.cos(), 40.0 + x.sin()))
         .collect();
-    // Numbers of the same phase, each of another size.
+    // Numbers of the same phase, each sixteen of another size.
     let same_phase: Vec<Complex<f64>> = (0..count)
-        .map(|i| Complex::new(noise(i), noise(i) + 1e-3))
+        .map(|i| noise(i / 16))
+        .map(|size| Complex::new(size, size + 1e-3))
         .collect();
     let bound = Bound::abs(1e-3).expect("a bound");
     for (field, is_apart) in [(&waves, true), (&same_phase, false)] {

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::array::ArrayType;
 use crate::bare::args::{AatroxFlags, Bare, CuszpReading, CuszpWriting};
 use crate::bounds::{BoundFlags, Bounds};
 use crate::files::{Files, Replace};
@@ -202,8 +203,8 @@ pub enum KeepFlag {
 #[derive(Debug, Clone, Default, Args)]
 pub struct ShapeFlags {
     /// Type of raw values
-    #[arg(long, value_name = "TYPE", value_parser = value_type())]
-    pub dtype: Option<ValueType>,
+    #[arg(long, value_name = "TYPE", value_parser = array_type())]
+    pub dtype: Option<ArrayType>,
     /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
     pub dims: Option<Dims>,
@@ -543,7 +544,7 @@ pub fn location() -> impl TypedValueParser<Value = Location> {
 }
 
 /// NumPy's names of a type, beside ferrosz's own.
-const NUMPY: [(&str, &[&str]); 8] = [
+const NUMPY: [(&str, &[&str]); 10] = [
     ("f32", &["float32", "single", "f4", "<f4"]),
     ("f64", &["float64", "double", "f8", "<f8"]),
     ("f16", &["float16", "half", "f2", "<f2"]),
@@ -552,6 +553,8 @@ const NUMPY: [(&str, &[&str]); 8] = [
     ("u16", &["uint16", "u2", "<u2"]),
     ("i32", &["int32", "i4", "<i4"]),
     ("u32", &["uint32", "u4", "<u4"]),
+    ("c64", &["complex64", "c8", "<c8"]),
+    ("c128", &["complex128", "c16", "<c16"]),
 ];
 
 /// The values of `--dtype`: the names of types, and as hidden ones those of NumPy.
@@ -568,11 +571,19 @@ fn own_name(name: &str) -> &str {
     known.map_or(name, |(own, _)| own)
 }
 
-fn value_type() -> impl TypedValueParser<Value = ValueType> {
-    type_names(ValueType::ALL.into_iter().map(ValueType::name)).try_map(|name| {
-        ValueType::ALL
-            .into_iter()
-            .find(|value_type| value_type.name() == own_name(&name))
+fn array_type() -> impl TypedValueParser<Value = ArrayType> {
+    let complex = ArrayType::COMPLEX.map(|(_, dtype)| ArrayType {
+        dtype,
+        is_complex: true,
+    });
+    let all: Vec<ArrayType> = (ValueType::ALL.into_iter())
+        .map(ArrayType::real)
+        .chain(complex)
+        .collect();
+    type_names(all.clone().into_iter().map(ArrayType::name)).try_map(move |name| {
+        all.iter()
+            .copied()
+            .find(|of| of.name() == own_name(&name))
             .ok_or("unknown type of values")
     })
 }

@@ -2,9 +2,10 @@
 
 use crate::{failure::Failure, values::Values};
 use ferrosz::codec::container::extents::MAX_RANK;
+use ferrosz::codec::mapping::axes::PARTS;
 use ferrosz::codec::value::types;
 use ferrosz::codec::with_toys;
-use ferrosz::{Fill, Value, ValueType};
+use ferrosz::{Fill, Info, Part, Value, ValueType};
 use std::fmt;
 
 /// An array of one type.
@@ -12,6 +13,8 @@ use std::fmt;
 pub struct Array<T: Value> {
     /// Lengths, slowest first: at most [`MAX_RANK`].
     pub extents: Vec<u64>,
+    /// Whether the last axis, of length 2, has the parts of complex numbers.
+    pub is_complex: bool,
     /// The values in memory order.
     pub values: Values<T>,
 }
@@ -20,7 +23,10 @@ impl<V: Value> Array<V> {
     /// The type of the array's values, and its lengths.
     pub fn shape(&self) -> Shape {
         Shape {
-            dtype: V::TYPE,
+            of: ArrayType {
+                dtype: V::TYPE,
+                is_complex: self.is_complex,
+            },
             extents: self.extents.clone(),
         }
     }
@@ -102,8 +108,23 @@ impl Field {
     pub fn is_not_of_elements(&self) -> Failure {
         Failure::failed(format_args!(
             "the array holds {} values, and this command takes f32 and f64",
-            self.shape().dtype
+            self.shape().of
         ))
+    }
+
+    /// Refuses complex numbers, of which a command or an option knows nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the field is of complex numbers.
+    pub fn check_real(&self, what: &str) -> Result<(), Failure> {
+        match self.shape().of.is_complex {
+            true => Err(Failure::failed(format_args!(
+                "the array holds complex numbers, and {what} takes real values: give it their parts, as in NumPy \
+                 a.view(a.real.dtype)"
+            ))),
+            false => Ok(()),
+        }
     }
 }
 
@@ -129,36 +150,121 @@ impl Input {
     }
 }
 
-/// The type of values, and lengths.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+/// The type of an array: that of its values, which may be the parts of complex numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrayType {
     /// Type of the values.
     pub dtype: ValueType,
-    /// Lengths, slowest first: at most [`MAX_RANK`].
+    /// Whether they are the real and imaginary parts of complex numbers.
+    pub is_complex: bool,
+}
+
+impl ArrayType {
+    /// The types of complex numbers: their names, and the types of their parts.
+    pub const COMPLEX: [(&'static str, ValueType); 2] =
+        [("c64", ValueType::F32), ("c128", ValueType::F64)];
+
+    /// A type of real values.
+    pub const fn real(dtype: ValueType) -> Self {
+        Self {
+            dtype,
+            is_complex: false,
+        }
+    }
+
+    /// The name: `c64` and `c128` of complex numbers.
+    pub fn name(self) -> &'static str {
+        let mut complex = Self::COMPLEX.iter();
+        let found = complex.find(|(_, parts)| self.is_complex && *parts == self.dtype);
+        found.map_or(self.dtype.name(), |(name, _)| name)
+    }
+
+    /// The extents of the values of an array whose numbers have these.
+    pub fn of_values(self, mut numbers: Vec<u64>) -> Vec<u64> {
+        if self.is_complex {
+            numbers.push(PARTS);
+        }
+        numbers
+    }
+
+    /// A part of an array's numbers as a part of its values.
+    pub fn part_of_values(self, numbers: &Part) -> Part {
+        match self.is_complex {
+            true => numbers.of_parts(),
+            false => numbers.clone(),
+        }
+    }
+
+    /// The extents of the numbers of an array whose values have these.
+    pub fn of_numbers(self, values: &[u64]) -> &[u64] {
+        match (self.is_complex, values.split_last()) {
+            (true, Some((_, numbers))) => numbers,
+            _ => values,
+        }
+    }
+}
+
+impl fmt::Display for ArrayType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The type of an array, and the lengths of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The type.
+    pub of: ArrayType,
+    /// Lengths, slowest first: at most [`MAX_RANK`]. Of complex numbers the last one is that of their parts.
     pub extents: Vec<u64>,
 }
 
 impl Shape {
+    /// The shape of a stream's array.
+    pub fn of_stream(info: &Info) -> Self {
+        Self {
+            of: ArrayType {
+                dtype: info.dtype,
+                is_complex: info.is_complex,
+            },
+            extents: info.extents.clone(),
+        }
+    }
+
+    /// The lengths of the array's numbers.
+    pub fn numbers(&self) -> &[u64] {
+        self.of.of_numbers(&self.extents)
+    }
+
     /// Number of elements; none if the number of their bytes exceeds `u64`.
     pub fn elements(&self) -> Option<u64> {
         let elements =
             (self.extents.iter()).try_fold(1u64, |product, length| product.checked_mul(*length))?;
-        elements.checked_mul(self.dtype.bytes() as u64)?;
+        elements.checked_mul(self.of.dtype.bytes() as u64)?;
         Some(elements)
+    }
+
+    /// Number of the array's numbers; none if the number of their bytes exceeds `u64`.
+    pub fn numbers_count(&self) -> Option<u64> {
+        let values = self.elements()?;
+        Some(match self.of.is_complex {
+            true => values / PARTS,
+            false => values,
+        })
     }
 
     /// The lengths as an argument of `--dims`.
     pub fn dims(&self) -> String {
-        let lengths: Vec<String> = self.extents.iter().map(u64::to_string).collect();
+        let lengths: Vec<String> = self.numbers().iter().map(u64::to_string).collect();
         lengths.join(",")
     }
 }
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.extents.is_empty() {
-            true => write!(f, "one {} value without dimensions", self.dtype),
-            false => write!(f, "{} values of dimensions {}", self.dtype, self.dims()),
+        match self.numbers().is_empty() {
+            true => write!(f, "one {} value without dimensions", self.of),
+            false => write!(f, "{} values of dimensions {}", self.of, self.dims()),
         }
     }
 }

@@ -276,14 +276,22 @@ fn compress<V: ferrosz::Value>(
     let _start = compressor.start_auto(array.values.len() as u64, V::TYPE);
     let compressor = keep(args, compressor);
     let compressor = fills::with_fills(&args.fill, compressor, &array.values, fills)?;
-    let compressor = compressor.extents(&array.extents)?;
+    let mut compressor = compressor.extents(&array.extents)?;
+    if array.is_complex {
+        compressor = compressor.complex();
+    }
     if let Some(axes) = args.axes
         && let Some(count) = axes.count()
         && count != array.extents.len()
     {
         return Err(Failure::usage(format_args!(
-            "--axes {axes} has {count} roles, but the array has the dimensions {}: give a role for each",
-            report::lengths(&array.extents)
+            "--axes {axes} has {count} roles, but the array has the dimensions {}: give a role for each{}",
+            report::lengths(&array.extents),
+            if array.is_complex {
+                "; the last one is that of the parts of complex numbers"
+            } else {
+                ""
+            }
         )));
     }
     let start = Instant::now();

@@ -3,9 +3,19 @@
 use crate::files::{Job, array_name};
 use crate::frames::{Streams, decompress::FramesJob};
 use crate::{
-    args::Decompress, array::Array, common::Common, damage, damage::Cut, failure::Failure,
-    field_file, json, location::Location, output, progress::Progress, remote, report, scratch,
-    stream_file, suffix::Holds, values::Values,
+    args::Decompress,
+    array::{Array, Shape},
+    common::Common,
+    damage,
+    damage::Cut,
+    failure::Failure,
+    field_file, json,
+    location::Location,
+    output,
+    progress::Progress,
+    remote, report, scratch, stream_file,
+    suffix::Holds,
+    values::Values,
 };
 use ferrosz::codec::with_value;
 use ferrosz::stream::Damage;
@@ -62,7 +72,9 @@ fn decompress<V: Value>(
     stream: &[u8],
     info: &Info,
 ) -> Result<bool, Failure> {
-    let part = args.part.of(&info.extents)?;
+    // In numbers, of which a complex one is two values.
+    let part = args.part.of(info.number_extents())?;
+    let shape = Shape::of_stream(info);
     let start = Instant::now();
     let mut damages = Vec::new();
     let cut = Cut::of(stream, info);
@@ -90,15 +102,20 @@ fn decompress<V: Value>(
             }
             None => whole_or_mapped(stream, info, common).map_err(explain)?,
             Some(part) => {
-                extents = part.extents();
+                extents = shape.of.of_values(part.extents());
+                let of_values = shape.of.part_of_values(part);
                 let values: Vec<V> = decompressor
-                    .decompress_part(stream, part)
+                    .decompress_part(stream, &of_values)
                     .map_err(explain)?;
                 values.into()
             }
         };
         seconds = start.elapsed().as_secs_f64();
-        let array = Array { extents, values };
+        let array = Array {
+            extents,
+            is_complex: info.is_complex,
+            values,
+        };
         field_file::write(&job.output, force, &array)?;
         extents = array.extents;
     }
@@ -143,7 +160,7 @@ fn write_file<V: Value>(
 ) -> Result<(), Failure> {
     let progress = progress::<V>("decompressing", info, common);
     let decompressor = Decompressor::new().device(common.device);
-    let header = field_file::header::<V>(&job.output, &info.extents);
+    let header = field_file::header(&job.output, &Shape::of_stream(info));
     output::write_seek(path, force, |writer| {
         let written = writer.write_all(&header);
         written.map_err(|error| Failure::io("write", path.display(), &error))?;
@@ -228,6 +245,12 @@ struct Summary<'a> {
 }
 
 impl Summary<'_> {
+    /// The lengths of the numbers.
+    fn numbers(&self) -> &[u64] {
+        let of = Shape::of_stream(self.info).of;
+        of.of_numbers(self.extents)
+    }
+
     /// Whether standard error has text for people: with `--json` and data on standard output, it has the object.
     fn has_stderr(&self, job: &Job, common: &Common) -> bool {
         !common.json || job.output != Location::Pipe
@@ -243,7 +266,7 @@ impl Summary<'_> {
         }
         if common.json {
             let run = json!({
-                "dims": self.extents,
+                "dims": self.numbers(),
                 "elements": self.elements,
                 "field_bytes": bytes,
                 "damaged": damage::to_json(self.damages, self.cut),
@@ -261,8 +284,8 @@ impl Summary<'_> {
                 "{}: {}, {} {}; {}, absolute error {}; on {}, {speed:.0} MB/s, {:.3} s",
                 job.output.output_name(),
                 report::bytes(bytes),
-                report::lengths(self.extents),
-                self.info.dtype,
+                report::lengths(self.numbers()),
+                self.info.type_name(),
                 report::bound(self.info.bound),
                 report::absolute_error(self.info.absolute_error),
                 self.device,

@@ -1,6 +1,6 @@
 //! Arrays in files and pipes: raw little-endian values, or `.npy`.
 
-use crate::array::{Array, Field, Input, Shape, merge_leading};
+use crate::array::{Array, ArrayType, Field, Input, Shape, merge_leading};
 use crate::foreign::{self, Foreign};
 use crate::npy::{self, ByteOrder, NpyError};
 #[cfg(feature = "netcdf")]
@@ -37,7 +37,7 @@ struct Layout {
     /// Advice if the file's size is wrong.
     advice: &'static str,
     order: ByteOrder,
-    /// For an array in Fortran order, its lengths in the order of the file.
+    /// For an array in Fortran order, the lengths of its numbers in the order of the file.
     fortran: Option<Vec<u64>>,
     header_bytes: u64,
 }
@@ -115,13 +115,13 @@ fn read_variable(_: &Path, _: &str, _: &ShapeFlags) -> Result<Input, &'static st
 
 /// Refuses flags that contradict the shape in a file.
 fn check_flags(location: &Location, shape: &Shape, flags: &ShapeFlags) -> Result<(), Failure> {
-    if flags.dtype.is_some_and(|dtype| dtype != shape.dtype) {
+    if flags.dtype.is_some_and(|of| of != shape.of) {
         return Err(Failure::usage(format_args!(
             "{location} holds {} values, but --dtype gives another type: omit --dtype",
-            shape.dtype
+            shape.of
         )));
     }
-    if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.extents) {
+    if (flags.dims.as_ref()).is_some_and(|dims| dims.0 != shape.numbers()) {
         return Err(Failure::usage(format_args!(
             "{location} has the dimensions {}, but --dims gives others: omit --dims",
             shape.dims()
@@ -161,7 +161,7 @@ fn read_source(
     };
     let elements = check_size(location, &source, &layout)?;
     let source = &mut source;
-    with_value!(layout.shape.dtype, V => {
+    with_value!(layout.shape.of.dtype, V => {
         read_array::<V>(location, source, layout, elements).map(Field::from)
     })
 }
@@ -177,17 +177,22 @@ fn read_array<V: Value>(
     if let Some(values) = found.map_err(|fault| fault.explain(location, &layout))? {
         return Ok(Array {
             extents: layout.shape.extents,
+            is_complex: layout.shape.of.is_complex,
             values,
         });
     }
     let mut values = read_values(source, layout.order, elements)
         .map_err(|fault| fault.explain(location, &layout))?;
     if let Some(lengths) = &layout.fortran {
-        values = transpose::to_c_order(values, lengths)
-            .map_err(|error| ReadFault::from(error).explain(location, &layout))?;
+        let turned = match layout.shape.of.is_complex {
+            true => transpose::pairs_to_c_order(values, lengths),
+            false => transpose::to_c_order(values, lengths),
+        };
+        values = turned.map_err(|error| ReadFault::from(error).explain(location, &layout))?;
     }
     Ok(Array {
         extents: layout.shape.extents,
+        is_complex: layout.shape.of.is_complex,
         values: values.into(),
     })
 }
@@ -268,12 +273,15 @@ fn npy_layout(
 ) -> Result<Layout, Failure> {
     let header =
         npy::Header::read(&mut source.reader).map_err(|error| cannot_read(location, error))?;
+    let of = header.of;
+    let of_values = of.of_values(header.shape.clone());
     let shape = Shape {
-        dtype: header.dtype,
-        extents: merge_leading(&header.shape).ok_or_else(|| too_large(location))?,
+        of,
+        extents: merge_leading(&of_values).ok_or_else(|| too_large(location))?,
     };
-    let expected = flags.dtype.or(assumed.map(|assumed| assumed.shape.dtype));
-    if shape.dtype == ValueType::Bf16 && expected != Some(ValueType::Bf16) {
+    let expected = flags.dtype.or(assumed.map(|assumed| assumed.shape.of));
+    let bf16 = ArrayType::real(ValueType::Bf16);
+    if of == bf16 && expected != Some(bf16) {
         return Err(Failure::usage(format_args!(
             "{location} holds values of 2 bytes without a type, as NumPy writes bfloat16: add --dtype bf16 if they are that"
         )));
@@ -294,11 +302,11 @@ fn raw_layout(
     flags: &ShapeFlags,
     assumed: Option<&Assumed>,
 ) -> Result<Layout, Failure> {
-    let dtype = flags.dtype.or(assumed.map(|assumed| assumed.shape.dtype));
-    let extents = (flags.dims.as_ref())
+    let of = flags.dtype.or(assumed.map(|assumed| assumed.shape.of));
+    let numbers = (flags.dims.as_ref())
         .map(|dims| dims.0.clone())
-        .or(assumed.map(|assumed| assumed.shape.extents.clone()));
-    let (Some(dtype), Some(extents)) = (dtype, extents) else {
+        .or(assumed.map(|assumed| assumed.shape.numbers().to_vec()));
+    let (Some(of), Some(numbers)) = (of, numbers) else {
         check_foreign(location, source, |_| true)?;
         let missing = match (flags.dtype, &flags.dims) {
             (None, None) => "--dtype and --dims, as in --dtype f32 --dims 10,83,83",
@@ -311,7 +319,10 @@ fn raw_layout(
         )));
     };
     Ok(Layout {
-        shape: Shape { dtype, extents },
+        shape: Shape {
+            of,
+            extents: of.of_values(numbers),
+        },
         advice: assumed.map_or(CHECK_FLAGS, |assumed| assumed.check),
         order: ByteOrder::Little,
         fortran: None,
@@ -344,7 +355,7 @@ fn too_large(location: &Location) -> Failure {
 impl Layout {
     /// Bytes of a whole file with this layout.
     fn bytes(&self, elements: u64) -> u64 {
-        let values = elements.saturating_mul(self.shape.dtype.bytes() as u64);
+        let values = elements.saturating_mul(self.shape.of.dtype.bytes() as u64);
         values.saturating_add(self.header_bytes)
     }
 }
@@ -424,9 +435,9 @@ fn to_native<V: Value>(values: &mut [V], order: ByteOrder) {
 }
 
 /// The bytes before the values of an array in a file: those of `.npy` by the output's suffix, else none.
-pub fn header<V: Value>(output: &Location, extents: &[u64]) -> Vec<u8> {
+pub fn header(output: &Location, shape: &Shape) -> Vec<u8> {
     match output.is_npy() {
-        true => npy::Header::to_bytes(V::TYPE, extents),
+        true => npy::Header::to_bytes(shape.of, shape.numbers()),
         false => Vec::new(),
     }
 }
@@ -438,7 +449,7 @@ pub fn header<V: Value>(output: &Location, extents: &[u64]) -> Vec<u8> {
 /// If the output cannot be written.
 pub fn write<V: Value>(output: &Location, force: bool, array: &Array<V>) -> Result<(), Failure> {
     output::write(output, force, |writer| {
-        writer.write_all(&header::<V>(output, &array.extents))?;
+        writer.write_all(&header(output, &array.shape()))?;
         write_values(writer, &array.values)
     })
 }
@@ -483,7 +494,7 @@ mod tests {
 
     fn flags(dtype: Option<ValueType>, dims: Option<&[u64]>) -> ShapeFlags {
         ShapeFlags {
-            dtype,
+            dtype: dtype.map(ArrayType::real),
             dims: dims.map(|dims| Dims(dims.to_vec())),
             packed: false,
         }
@@ -511,6 +522,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let array = Array {
             extents: vec![2, 3],
+            is_complex: false,
             values: vec![1.5, -0.0, f64::NAN, f64::INFINITY, 5e-324, f64::MIN].into(),
         };
         for name in ["a.npy", "a.f64"] {
@@ -533,6 +545,7 @@ mod tests {
         let values: Vec<f32> = (0..BLOCK / 4 + 7).map(|i| i as f32).collect();
         let array = Array {
             extents: vec![values.len() as u64],
+            is_complex: false,
             values: values.into(),
         };
         write(&location, false, &array).unwrap();
@@ -546,6 +559,7 @@ mod tests {
         let found = read_bytes(&npy(">f4", "(2,)", &big), &ShapeFlags::default(), "a.npy");
         let wanted = Array {
             extents: vec![2],
+            is_complex: false,
             values: vec![1.0f32, -2.5].into(),
         };
         assert_eq!(found.unwrap(), Field::F32(wanted));
@@ -553,6 +567,7 @@ mod tests {
         let found = read_bytes(&npy(">f8", "()", &big), &ShapeFlags::default(), "a.npy");
         let wanted = Array {
             extents: Vec::new(),
+            is_complex: false,
             values: vec![1e-9].into(),
         };
         assert_eq!(found.unwrap(), Field::F64(wanted));

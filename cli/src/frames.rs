@@ -61,14 +61,6 @@ fn of_frame(location: &Location, number: u64, error: &Error) -> Failure {
     Failure::failed(format_args!("{location}: frame {number}: {error}"))
 }
 
-/// The type and extents of a frame.
-fn shape_of(info: &Info) -> Shape {
-    Shape {
-        dtype: info.dtype,
-        extents: info.extents.clone(),
-    }
-}
-
 /// The description of the first frame that has one.
 fn first_info(location: &Location, frames: &Frames<'_>) -> Result<Info, Failure> {
     let info = |number| ferrosz::info(frames.stream(number).ok()?).ok();
@@ -90,7 +82,7 @@ fn frame_of<'a>(
 /// Refuses a frame that has not the type and extents of the others.
 fn check_shape(shape: &Shape, stream: &[u8]) -> Result<Info, Error> {
     let info = ferrosz::info(stream)?;
-    let found = shape_of(&info);
+    let found = Shape::of_stream(&info);
     match found == *shape {
         true => Ok(info),
         false => Err(Error::BadFrames(format!(
@@ -139,8 +131,8 @@ fn end_to_json(end: FramesEnd) -> Value {
 fn to_json(command: &str, location: &Location, shape: &Shape, frames: u64) -> Value {
     let found = json!({
         "frames": frames,
-        "dtype": shape.dtype.name(),
-        "dims": shape.extents,
+        "dtype": shape.of.name(),
+        "dims": shape.numbers(),
     });
     json::join([json::begin(command, location), found])
 }

@@ -88,8 +88,8 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     let mut pairs = vec![
-        ("element type", info.dtype.to_string()),
-        ("dimensions", report::lengths(&info.extents)),
+        ("element type", info.type_name().to_owned()),
+        ("dimensions", report::lengths(info.number_extents())),
         ("axes", axes(info)),
         ("codec", codec_choice::describe(info.codec, info.rank)),
         (
@@ -150,11 +150,16 @@ fn axes(info: &Info) -> String {
     let slices = roles.iter().zip(&info.extents);
     let slices = slices.filter(|(role, _)| **role == Role::Slice);
     let count: u64 = slices.map(|(_, length)| length).product();
-    match count {
+    let parts = match info.is_complex {
+        true => "; the last axis has the real and the imaginary parts",
+        false => "",
+    };
+    let coded = match count {
         _ if info.rank == 1 => format!("{}, coded as one line", info.axes),
         0 | 1 => format!("{}, coded together", info.axes),
         _ => format!("{}: {count} slices that are coded apart", info.axes),
-    }
+    };
+    format!("{coded}{parts}")
 }
 
 fn relative_to(mode: BoundMode) -> &'static str {

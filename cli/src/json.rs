@@ -27,8 +27,8 @@ pub fn place(member: &str, location: &Location) -> Value {
 /// The members that describe a stream.
 pub fn stream(info: &Info) -> Value {
     json!({
-        "dtype": info.dtype.name(),
-        "dims": info.extents,
+        "dtype": info.type_name(),
+        "dims": info.number_extents(),
         "axes": info.axes.to_string(),
         "elements": info.elements,
         "codec": info.codec.name(),

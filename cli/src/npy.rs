@@ -4,7 +4,7 @@
 //! values that these keys can have: reading any header, even a malicious one, takes time and memory in proportion to
 //! its length.
 
-use crate::array::npy_name;
+use crate::array::{ArrayType, npy_name};
 use crate::npy_type;
 use ferrosz::ValueType;
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ pub enum ByteOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Type of the values. Values of two bytes without a type, which may be anything, are taken for `bf16`.
-    pub dtype: ValueType,
+    pub of: ArrayType,
     /// Order of the values' bytes.
     pub order: ByteOrder,
     /// Lengths, in the order of indices; none for a single value.
@@ -98,13 +98,13 @@ impl Header {
     }
 
     /// The bytes of a version 1 header of a little-endian array in C order.
-    pub fn to_bytes(dtype: ValueType, shape: &[u64]) -> Vec<u8> {
+    pub fn to_bytes(of: ArrayType, shape: &[u64]) -> Vec<u8> {
         let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
         // Python writes a tuple of one with a comma.
         let comma = if shape.len() == 1 { "," } else { "" };
         let text = format!(
             "{{'descr': '<{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-            npy_name(dtype),
+            name_of(of),
             lengths.join(", "),
         );
         let prefix = MAGIC.len() + 4;
@@ -118,6 +118,15 @@ impl Header {
         bytes.resize(total - 1, b' ');
         bytes.push(b'\n');
         bytes
+    }
+}
+
+/// The name of a type behind the order of its bytes.
+fn name_of(of: ArrayType) -> &'static str {
+    match (of.is_complex, of.dtype) {
+        (true, ValueType::F32) => "c8",
+        (true, _) => "c16",
+        (false, dtype) => npy_name(dtype),
     }
 }
 
@@ -161,9 +170,9 @@ impl<'a> Scanner<'a> {
                 break;
             }
         }
-        let (dtype, order) = element.ok_or(NpyError::Malformed("no 'descr'"))?;
+        let (of, order) = element.ok_or(NpyError::Malformed("no 'descr'"))?;
         Ok(Header {
-            dtype,
+            of,
             order,
             shape: shape.ok_or(NpyError::Malformed("no 'shape'"))?,
             is_fortran: fortran.ok_or(NpyError::Malformed("no 'fortran_order'"))?,
@@ -214,7 +223,7 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    fn element(&mut self) -> Result<(ValueType, ByteOrder), NpyError> {
+    fn element(&mut self) -> Result<(ArrayType, ByteOrder), NpyError> {
         self.skip_space();
         if self.rest.first() == Some(&b'[') {
             return Err(NpyError::Dtype(npy_type::explain_records(self.rest)));
@@ -227,10 +236,15 @@ impl<'a> Scanner<'a> {
             Some(b'|') if descr == b"|V2" => ByteOrder::Little,
             _ => return Err(NpyError::Dtype(npy_type::explain(descr))),
         };
-        let has_name = |dtype: &ValueType| descr.get(1..) == Some(npy_name(*dtype).as_bytes());
-        let found = ValueType::ALL.into_iter().find(has_name);
+        let real = ValueType::ALL.into_iter().map(ArrayType::real);
+        let complex = ArrayType::COMPLEX.into_iter().map(|(_, dtype)| ArrayType {
+            dtype,
+            is_complex: true,
+        });
+        let has_name = |of: &ArrayType| descr.get(1..) == Some(name_of(*of).as_bytes());
+        let found = real.chain(complex).find(has_name);
         found
-            .map(|dtype| (dtype, order))
+            .map(|of| (of, order))
             .ok_or_else(|| NpyError::Dtype(npy_type::explain(descr)))
     }
 
@@ -290,12 +304,20 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for shape in [vec![], vec![5], vec![0], vec![3, 4], vec![u64::MAX, 1, 7]] {
-            for dtype in ValueType::ALL {
-                let bytes = Header::to_bytes(dtype, &shape);
+            let complex = ArrayType::COMPLEX.map(|(_, dtype)| ArrayType {
+                dtype,
+                is_complex: true,
+            });
+            for of in ValueType::ALL
+                .into_iter()
+                .map(ArrayType::real)
+                .chain(complex)
+            {
+                let bytes = Header::to_bytes(of, &shape);
                 assert_eq!(bytes.len() % ALIGNMENT, 0);
                 let header = Header::read(&mut bytes.as_slice()).unwrap();
                 let wanted = Header {
-                    dtype,
+                    of,
                     order: ByteOrder::Little,
                     shape: shape.clone(),
                     is_fortran: false,
@@ -312,7 +334,7 @@ mod tests {
         for major in 1..=3 {
             let header = Header::read(&mut file(major, text).as_slice()).unwrap();
             assert_eq!(
-                (header.dtype, header.order),
+                (header.of.dtype, header.order),
                 (ValueType::F64, ByteOrder::Big)
             );
             assert_eq!(header.shape, [2, 3]);
@@ -372,7 +394,7 @@ mod tests {
 
     #[test]
     fn every_cut_is_refused() {
-        let whole = Header::to_bytes(ValueType::F32, &[4, 5]);
+        let whole = Header::to_bytes(ArrayType::real(ValueType::F32), &[4, 5]);
         for length in 0..whole.len() {
             assert!(Header::read(&mut &whole[..length]).is_err(), "{length}");
         }

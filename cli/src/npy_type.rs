@@ -12,9 +12,9 @@ pub fn explain(descr: &[u8]) -> String {
         b"i8" => ("int64", TO_2_53),
         b"u8" => ("uint64", TO_2_53),
         b"f12" | b"f16" => ("longdouble", "a.astype('float64') rounds them"),
-        b"c8" | b"c16" | b"c24" | b"c32" => (
-            "complex",
-            "astype would drop the imaginary parts: save a.real and a.imag, and compress both",
+        b"c24" | b"c32" => (
+            "complex of longdouble",
+            "a.astype('complex128') rounds them",
         ),
         b"O" => (
             "Python objects",
@@ -32,7 +32,8 @@ pub fn explain(descr: &[u8]) -> String {
     format!("its values are {name}, and ferrosz takes {TAKEN}: in Python, {advice}")
 }
 
-const TAKEN: &str = "float16, float32, float64, int16, uint16, int32 and uint32";
+const TAKEN: &str =
+    "float16, float32, float64, complex64, complex128, int16, uint16, int32 and uint32";
 const TO_2_53: &str = "a.astype('float64') holds those up to 2**53 exactly";
 
 /// Advice for records; `header` is the header's text from the list of fields on.
@@ -52,7 +53,7 @@ mod tests {
     #[test]
     fn each_type_has_its_own_advice() {
         for (descr, words) in [
-            (&b"<c8"[..], &["complex", "a.real", "a.imag"][..]),
+            (&b"<c32"[..], &["complex of longdouble", "complex128"][..]),
             (b"|i1", &["int8", "int16", "exactly"]),
             (b"|u1", &["uint8", "uint16", "exactly"]),
             (b"<u8", &["uint64", "2**53"]),
@@ -66,7 +67,6 @@ mod tests {
             let said = explain(descr);
             assert!(words.iter().all(|word| said.contains(word)), "{said}");
         }
-        assert!(!explain(b"<c8").contains("a.astype"));
         let said = explain_records(b"[('pressure', '<f4'), ('t', '<f8')], 'fortran_order'");
         assert!(said.contains("a['pressure']"), "{said}");
     }

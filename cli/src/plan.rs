@@ -1,7 +1,7 @@
 //! `ferrosz part`: a plan, its parts, and the stream of all parts.
 
 use crate::args::{PartJoin, PartPlan, PartRun, Parts, PartsAction};
-use crate::array::{Input, Shape};
+use crate::array::{ArrayType, Input, Shape};
 use crate::compress::prefer;
 use crate::field_file::{Assumed, CHECK_FLAGS};
 use crate::suffix::{self, Holds};
@@ -50,6 +50,9 @@ fn plan(args: &PartPlan, common: &Common) -> Result<(), Failure> {
             None | Some(FillFlag::Auto) => compressor.fills_of(&array.values, &fills),
         };
         let mut compressor = compressor.extents(&array.extents)?;
+        if array.is_complex {
+            compressor = compressor.complex();
+        }
         if let Some(axes) = args.axes {
             compressor = compressor.with_axes(axes);
         }
@@ -98,7 +101,10 @@ fn run_part(args: &PartRun, common: &Common) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let assumed = Assumed {
         shape: Shape {
-            dtype: plan.value_type(),
+            of: ArrayType {
+                dtype: plan.value_type(),
+                is_complex: plan.is_complex(),
+            },
             extents: plan.extents(),
         },
         check: CHECK_FLAGS,

@@ -1,8 +1,13 @@
 //! Streams on servers.
 
 use crate::{
-    args::Decompress, array::Array, common::Common, failure::Failure, field_file, files::Job, json,
-    output, report,
+    args::Decompress,
+    array::{Array, ArrayType},
+    common::Common,
+    failure::Failure,
+    field_file,
+    files::Job,
+    json, output, report,
 };
 use ferrosz::codec::with_value;
 use ferrosz::stream::{ReadAt, StreamAt, Traffic};
@@ -54,16 +59,21 @@ pub fn decompress_part(
 ) -> Result<(), Failure> {
     let start = Instant::now();
     let mut stream = open(url)?;
-    let Some(part) = args.part.of(&stream.extents())? else {
+    let of = ArrayType {
+        dtype: stream.dtype(),
+        is_complex: stream.is_complex(),
+    };
+    let Some(part) = args.part.of(of.of_numbers(&stream.extents()))? else {
         return Err(Failure::usage("name a part: --elements or --box"));
     };
-    let (dtype, extents) = (stream.dtype(), part.extents());
+    let (dtype, extents) = (of.dtype, of.of_values(part.extents()));
+    let part = of.part_of_values(&part);
     let decompressor = Decompressor::new().device(common.device);
     with_value!(dtype, V => {
         let values: Vec<V> = (stream.decompress_part(&decompressor, &part))
             .map_err(|error| explain(url, error))?;
         let extents = extents.clone();
-        field_file::write(&job.output, args.files.replace.force, &Array { extents, values: values.into() })?;
+        field_file::write(&job.output, args.files.replace.force, &Array { extents, is_complex: of.is_complex, values: values.into() })?;
     });
     let seconds = start.elapsed().as_secs_f64();
     let elements: u64 = extents.iter().product();

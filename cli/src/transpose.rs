@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 use ferrosz::Error;
+use ferrosz::codec::mapping::axes::PARTS;
 use ferrosz::scratch::{Copies, Scratch};
 
 /// The edge, in elements, of a square that is transposed as a whole: its rows and its columns fit the cache.
@@ -53,9 +54,39 @@ pub fn to_c_order<T: Pod>(values: Scratch<T>, lengths: &[u64]) -> Result<Scratch
     Ok(scratch)
 }
 
+/// As [`to_c_order`], of pairs of values that stay together.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; [`Error::TemporaryFile`].
+pub fn pairs_to_c_order<T: Pod>(values: Scratch<T>, lengths: &[u64]) -> Result<Scratch<T>, Error> {
+    // The values of a pair are neighbours along a first dimension, which becomes the slowest; then it becomes the fastest.
+    let pairs = values.len() as u64 / PARTS;
+    let apart = to_c_order(values, &[&[PARTS], lengths].concat())?;
+    to_c_order(apart, &[pairs, PARTS])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_stay_together() {
+        let (rows, columns) = (5u64, 3u64);
+        let pair = |row, column| [row * 10 + column, 1000 + row * 10 + column];
+        let all = |at: &dyn Fn(u64) -> (u64, u64)| {
+            let pairs = (0..rows * columns).map(at);
+            pairs
+                .flat_map(|(row, column)| pair(row, column))
+                .collect::<Vec<u64>>()
+        };
+        let fortran = all(&|i| (i % rows, i / rows));
+        let wanted = all(&|i| (i / columns, i % columns));
+        let mut values = Scratch::<u64>::zeroed(Copies::InMemory, 2 * rows * columns).unwrap();
+        values.copy_from_slice(&fortran);
+        let found = pairs_to_c_order(values, &[rows, columns]).unwrap();
+        assert_eq!(found[..], wanted);
+    }
 
     #[test]
     fn every_element_keeps_its_indices() {

@@ -38,15 +38,13 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     let stream = stream_file::read_file(&mut file).map_err(changing)?;
     let header = stream[..stream.len().min(HEADER_BYTES)].to_vec();
     let info = stream_file::info(&args.stream, &stream, "update")?;
-    let part = (args.part.of(&info.extents)?)
+    let part = (args.part.of(info.number_extents())?)
         .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
-    let array = Shape {
-        dtype: info.dtype,
-        extents: info.extents.clone(),
-    };
+    let array = Shape::of_stream(&info);
     let field = read_values(&args.input, &args.stream, &array, &part)?;
     let start = Instant::now();
-    let update = with_field!(&field, array => Update::new(&stream, &part, &array.values))
+    let of_values = array.of.part_of_values(&part);
+    let update = with_field!(&field, array => Update::new(&stream, &of_values, &array.values))
         .map_err(|error| stream_file::explain(&args.stream, error))?;
     // A mapped file must not change.
     drop(stream);
@@ -123,8 +121,8 @@ pub fn read_values(
     part: &Part,
 ) -> Result<Field, Failure> {
     let wanted = Shape {
-        dtype: array.dtype,
-        extents: part.extents(),
+        of: array.of,
+        extents: array.of.of_values(part.extents()),
     };
     let assumed = Assumed {
         shape: wanted.clone(),
@@ -134,13 +132,13 @@ pub fn read_values(
     let found = field.shape();
     let is_of = |extents: &[u64]| longer(&found.extents) == longer(extents);
     let is_whole = array
-        .elements()
+        .numbers_count()
         .is_some_and(|count| *part == Part::Elements(0..count));
     let fits = is_of(&wanted.extents) || is_whole && is_of(&array.extents);
-    if found.dtype == wanted.dtype && fits {
+    if found.of == wanted.of && fits {
         return Ok(field);
     }
-    let advice = match found.dtype == wanted.dtype && found.elements() == wanted.elements() {
+    let advice = match found.of == wanted.of && found.elements() == wanted.elements() {
         true => {
             ": the values are as many, but their order would be another; transpose or reshape the array"
         }

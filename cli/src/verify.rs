@@ -28,7 +28,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     }
     let info = stream_file::info(&args.stream, &stream, "verify")?;
     let assumed = Assumed {
-        shape: shape_of(&info),
+        shape: Shape::of_stream(&info),
         check: CHECK_FLAGS,
     };
     let original = field_file::read(&args.original, &args.shape, Some(&assumed))?;
@@ -67,16 +67,9 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     Ok(judgement.is_kept())
 }
 
-fn shape_of(info: &Info) -> Shape {
-    Shape {
-        dtype: info.dtype,
-        extents: info.extents.clone(),
-    }
-}
-
 fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
     let found = original.shape();
-    let wanted = shape_of(info);
+    let wanted = Shape::of_stream(info);
     if found == wanted {
         return Ok(());
     }

@@ -8,6 +8,7 @@ mod bench;
 mod cases;
 mod command;
 mod common;
+mod complex;
 mod frames;
 mod hdf5;
 #[cfg(target_os = "linux")]

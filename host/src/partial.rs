@@ -115,6 +115,11 @@ impl PartialStream {
         self.header.value_type
     }
 
+    /// Whether the values are the parts of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.order.is_complex()
+    }
+
     /// The field's extents, slowest dimension first.
     pub fn extents(&self) -> Vec<u64> {
         let extents = self.order.user_extents(&self.header.extents);

@@ -83,6 +83,11 @@ impl<R: ReadAt> StreamAt<R> {
         self.stream.dtype()
     }
 
+    /// Whether the values are the parts of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.stream.is_complex()
+    }
+
     /// The field's extents, slowest dimension first.
     pub fn extents(&self) -> Vec<u64> {
         self.stream.extents()

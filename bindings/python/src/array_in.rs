@@ -1,7 +1,7 @@
 //! Arrays that are compressed.
 
 use crate::device;
-use crate::dtype;
+use crate::dtype::{self, NumberType};
 use crate::error::{UNSUPPORTED_TYPE, argument, typed};
 use dlpark::python::ImportedDlpack;
 use ferrosz::{Value, ValueType};
@@ -17,8 +17,9 @@ pub struct Field {
     /// Keeps the memory.
     _keeper: Keeper,
     start: *const u8,
-    elements: usize,
-    value_type: ValueType,
+    /// How many values there are: of complex numbers their parts.
+    values: usize,
+    number_type: NumberType,
     shape: Vec<u64>,
 }
 
@@ -56,15 +57,15 @@ impl Field {
                     .cast_into()?
             }
         };
-        let value_type = dtype::value_type(&array.dtype())?;
+        let number_type = dtype::number_type(&array.dtype())?;
         let shape = array.shape().iter().map(|length| *length as u64).collect();
-        let array = in_c_order(&array, value_type)?;
+        let array = in_c_order(&array, number_type)?;
         // SAFETY: the array is alive.
         let start = unsafe { (*array.as_array_ptr()).fields.data };
         Ok(Self {
             start: start.cast_const().cast(),
-            elements: array.len(),
-            value_type,
+            values: array.len() * number_type.parts() as usize,
+            number_type,
             shape,
             _keeper: Keeper::Array(array.unbind()),
         })
@@ -74,47 +75,57 @@ impl Field {
     fn of_tensor(py: Python<'_>, tensor: ImportedDlpack) -> PyResult<Self> {
         let fault = |error: dlpark::tensor::Error| argument(py, format!("array: {error}"));
         let view = tensor.validate().map_err(fault)?;
-        let value_type = dtype::value_type_of_dlpack(py, view.dtype())?;
+        let number_type = dtype::number_type_of_dlpack(py, view.dtype())?;
         // SAFETY: the tensor, which the field keeps, has its elements there.
         let start = unsafe { view.offset_bytes_ptr() }.map_err(fault)?;
         Ok(Self {
             start,
-            elements: view.num_elements(),
-            value_type,
+            values: view.num_elements() * number_type.parts() as usize,
+            number_type,
             shape: view.shape().iter().map(|length| *length as u64).collect(),
             _keeper: Keeper::Tensor(tensor),
         })
     }
 
-    /// The type of the elements.
+    /// The type of the numbers.
+    pub fn number_type(&self) -> NumberType {
+        self.number_type
+    }
+
+    /// The type of the values.
     pub fn value_type(&self) -> ValueType {
-        self.value_type
+        self.number_type.values
     }
 
     /// The lengths of the dimensions, slowest first.
-    pub fn extents(&self) -> &[u64] {
+    pub fn shape(&self) -> &[u64] {
         &self.shape
+    }
+
+    /// The extents of the values: with the axis of the parts of complex numbers.
+    pub fn extents(&self) -> Vec<u64> {
+        self.number_type.of_values(&self.shape)
     }
 
     /// Bytes of the elements.
     pub fn bytes(&self) -> usize {
-        self.elements * self.value_type.bytes()
+        self.values * self.value_type().bytes()
     }
 
-    /// The elements; none if `V` is not their type.
+    /// The values; none if `V` is not their type.
     pub fn values<V: Value>(&self) -> &[V] {
-        if V::TYPE != self.value_type || self.elements == 0 {
+        if V::TYPE != self.value_type() || self.values == 0 {
             return &[];
         }
-        // SAFETY: so many elements of this type start there, aligned, in C order: see `in_c_order`. Any bits are a `V`.
-        unsafe { std::slice::from_raw_parts(self.start.cast(), self.elements) }
+        // SAFETY: so many values of this type start there, aligned, in C order: see `in_c_order`. Any bits are a `V`.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.values) }
     }
 }
 
 /// The array itself, or a copy, with elements in C order, aligned and in native byte order.
 fn in_c_order<'py>(
     array: &Bound<'py, PyUntypedArray>,
-    value_type: ValueType,
+    number_type: NumberType,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
     let is_native = array.dtype().is_native_byteorder() != Some(false);
@@ -122,7 +133,7 @@ fn in_c_order<'py>(
         return Ok(array.clone());
     }
     let numpy = py.import(intern!(py, "numpy"))?;
-    let wanted = (array, dtype::descr(py, value_type)?, "CA");
+    let wanted = (array, dtype::descr(py, number_type)?, "CA");
     Ok(numpy
         .call_method1(intern!(py, "require"), wanted)?
         .cast_into()?)

@@ -1,6 +1,6 @@
 //! Arrays that are decompressed: new ones, and those of the caller.
 
-use crate::dtype;
+use crate::dtype::{self, NumberType};
 use crate::error::argument;
 use bytemuck::allocation::cast_vec;
 use ferrosz::Value;
@@ -8,7 +8,7 @@ use numpy::{Element, PyArray1, PyArrayDescrMethods, PyUntypedArray, PyUntypedArr
 use pyo3::intern;
 use pyo3::prelude::*;
 
-/// A NumPy array of this shape that owns these values.
+/// A NumPy array of this shape that owns these values, which may be the parts of complex numbers.
 ///
 /// # Errors
 ///
@@ -16,12 +16,13 @@ use pyo3::prelude::*;
 pub fn array_of<'py, V: Value>(
     py: Python<'py>,
     values: Vec<V>,
+    number_type: NumberType,
     shape: &[u64],
 ) -> PyResult<Bound<'py, PyAny>> {
     match V::TYPE.bytes() {
-        2 => array_of_bits::<V, u16>(py, values, shape),
-        4 => array_of_bits::<V, u32>(py, values, shape),
-        _ => array_of_bits::<V, u64>(py, values, shape),
+        2 => array_of_bits::<V, u16>(py, values, number_type, shape),
+        4 => array_of_bits::<V, u32>(py, values, number_type, shape),
+        _ => array_of_bits::<V, u64>(py, values, number_type, shape),
     }
 }
 
@@ -29,10 +30,11 @@ pub fn array_of<'py, V: Value>(
 fn array_of_bits<'py, V: Value, B: Element + bytemuck::Pod>(
     py: Python<'py>,
     values: Vec<V>,
+    number_type: NumberType,
     shape: &[u64],
 ) -> PyResult<Bound<'py, PyAny>> {
     let bits = PyArray1::from_vec(py, cast_vec::<V, B>(values));
-    let line = bits.call_method1(intern!(py, "view"), (dtype::descr(py, V::TYPE)?,))?;
+    let line = bits.call_method1(intern!(py, "view"), (dtype::descr(py, number_type)?,))?;
     line.call_method1(intern!(py, "reshape"), (shape.to_vec(),))
         .map_err(|cause| {
             // The lengths of an array without elements may be any.
@@ -48,7 +50,8 @@ fn array_of_bits<'py, V: Value, B: Element + bytemuck::Pod>(
 pub struct Output {
     array: Py<PyUntypedArray>,
     start: *mut u8,
-    elements: usize,
+    /// How many values there are: of complex numbers their parts.
+    values: usize,
 }
 
 // SAFETY: the memory does not move and stays as long as the array, which is kept.
@@ -60,13 +63,13 @@ impl Output {
     /// # Errors
     ///
     /// `ArgumentError`, which names the fault of `out`.
-    pub fn new<V: Value>(out: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Self> {
+    pub fn new(out: &Bound<'_, PyAny>, number_type: NumberType, shape: &[u64]) -> PyResult<Self> {
         let py = out.py();
         let fault = |what: String| argument(py, format!("out: {what}"));
         let array = out
             .cast::<PyUntypedArray>()
             .map_err(|_| fault("it is not a NumPy array".to_owned()))?;
-        let wanted = dtype::descr(py, V::TYPE)?;
+        let wanted = dtype::descr(py, number_type)?;
         if !array.dtype().is_equiv_to(&wanted) {
             return Err(fault(format!(
                 "its elements are {}, and those of the stream {wanted}",
@@ -92,18 +95,18 @@ impl Output {
         let start = unsafe { (*array.as_array_ptr()).fields.data };
         Ok(Self {
             start: start.cast(),
-            elements: array.len(),
+            values: array.len() * number_type.parts() as usize,
             array: array.clone().unbind(),
         })
     }
 
-    /// The elements, whose type must be that of [`Output::new`].
+    /// The values, whose type must be that of [`Output::new`].
     pub fn values<V: Value>(&mut self) -> &mut [V] {
-        if self.elements == 0 {
+        if self.values == 0 {
             return &mut [];
         }
-        // SAFETY: so many elements of the type start there, aligned and in C order; any bits are a `V`.
-        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.elements) }
+        // SAFETY: so many values of the type start there, aligned and in C order; any bits are a `V`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.values) }
     }
 
     /// The array.

@@ -141,6 +141,11 @@ pub fn bare_compress<'py>(
         true => Arithmetic::Floats,
         false => Arithmetic::Elements,
     };
+    if field.number_type().is_complex {
+        let message = "array: a bare stream has real values; give the parts of complex numbers, \
+                       array.view(array.real.dtype)";
+        return Err(argument(py, message));
+    }
     let dtype = element_type(py, field.value_type())?;
     let done = call::run(py, field.bytes(), None, false, move |_| {
         Ok(with_element!(dtype, E => {

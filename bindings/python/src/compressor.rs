@@ -208,7 +208,7 @@ impl Compressor {
         };
         let bytes = call::run(py, field.bytes(), progress, false, move |advance| {
             with_value!(field.value_type(), V => {
-                compress(&options, field.values::<V>(), field.extents(), advance)
+                compress::<V>(&options, &field, advance)
             })
         })?;
         Ok(Bound::new(py, Stream::from(bytes))?.into_any())
@@ -255,12 +255,14 @@ impl Compressor {
     #[pyo3(signature = (shape, dtype))]
     fn max_stream_bytes(&self, shape: Lengths, dtype: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = dtype.py();
-        let value_type = dtype::named(dtype)?;
-        let extents = shape.extents();
-        let compressor = (self.options).with_fills(self.options.fills.known(), &extents);
+        let number_type = dtype::named(dtype)?;
+        let extents = number_type.of_values(&shape.extents());
+        let is_complex = number_type.is_complex;
+        let compressor =
+            (self.options).with_fills(self.options.fills.known(), &extents, is_complex);
         // The product of extents that the library has taken does not overflow.
         compressor
-            .and_then(|it| it.max_compressed_len(extents.iter().product(), value_type))
+            .and_then(|it| it.max_compressed_len(extents.iter().product(), number_type.values))
             .map_err(|error| raised(py, &error))
     }
 
@@ -321,19 +323,28 @@ impl Compressor {
                 format!("{kind}: a target is searched for in a whole array; give a bound");
             return Err(argument(py, message));
         }
+        let mut wanted = IndexedBox::new(index, extents)?;
+        let field = Field::new(array)?;
+        let number_type = field.number_type();
+        let of_values = number_type.of_values(extents);
         let compressor = self
             .options
-            .with_fills(self.options.fills.known(), extents)
+            .with_fills(
+                self.options.fills.known(),
+                &of_values,
+                number_type.is_complex,
+            )
             .map_err(|error| raised(py, &error))?;
-        let wanted = IndexedBox::new(index, extents)?;
-        let field = Field::new(array)?;
-        if field.extents() != wanted.shape {
+        if field.shape() != wanted.shape {
             let message = format!(
                 "array: its shape is {:?}, and that of the box {:?}",
-                field.extents(),
+                field.shape(),
                 wanted.shape
             );
             return Err(argument(py, message));
+        }
+        if number_type.is_complex {
+            wanted.ranges.push(0..number_type.parts());
         }
         Ok(Part {
             compressor,
@@ -346,11 +357,11 @@ impl Compressor {
 /// The stream of a field.
 fn compress<V: Value>(
     options: &Options,
-    values: &[V],
-    extents: &[u64],
+    field: &Field,
     advance: call::Advance<'_>,
 ) -> Result<Vec<u8>, Error> {
-    let compressor = options.compressor_for(values, extents)?;
+    let (values, is_complex) = (field.values::<V>(), field.number_type().is_complex);
+    let compressor = options.compressor_for(values, &field.extents(), is_complex)?;
     match options.aim {
         Aim::Bound(_) => compressor.progress(advance).compress(values),
         Aim::Target(target) => {

@@ -4,12 +4,13 @@ use crate::arguments::Arguments;
 use crate::array_out::{Output, array_of};
 use crate::call::{self, Advance};
 use crate::device;
+use crate::dtype::NumberType;
 use crate::error::raised;
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
 use crate::stream::{Bytes, Stream};
 use ferrosz::codec::with_value;
-use ferrosz::{Error, Part, Value, ValueType};
+use ferrosz::{Error, Part, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -64,19 +65,24 @@ impl Decompressor {
         }
         let bytes = Bytes::new(stream)?;
         let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
+        let numbers = info.number_extents();
         let part = r#box
-            .map(|index| IndexedBox::new(index, &info.extents))
+            .map(|index| IndexedBox::new(index, numbers))
             .transpose()?;
         let (part, shape) = match part {
-            None => (None, info.extents),
+            None => (None, numbers.to_vec()),
             Some(part) => (Some(Part::Box(part.ranges)), part.shape),
+        };
+        let number_type = NumberType {
+            values: info.dtype,
+            is_complex: info.is_complex,
         };
         let wanted = Wanted {
             decompressor: self.decompressor,
             source: Source::Buffer(bytes),
             part,
         };
-        wanted.decompress(py, info.dtype, &shape, out, progress)
+        wanted.decompress(py, number_type, &shape, out, progress)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -139,27 +145,30 @@ pub struct Wanted {
     pub decompressor: ferrosz::Decompressor,
     /// The stream.
     pub source: Source,
-    /// All of the array if there is none.
+    /// All of the array if there is none; of complex numbers a part of the array of numbers.
     pub part: Option<Part>,
 }
 
 impl Wanted {
-    /// Decodes the elements, of this type, to an array of this shape: `out`, or a new one.
+    /// Decodes the numbers, of this type, to an array of this shape: `out`, or a new one.
     ///
     /// # Errors
     ///
     /// `ArgumentError` if `out` cannot be used, and the errors of the library.
     pub fn decompress<'py>(
-        self,
+        mut self,
         py: Python<'py>,
-        dtype: ValueType,
+        number_type: NumberType,
         shape: &[u64],
         out: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        with_value!(dtype, V => match out {
-            None => self.into_new::<V>(py, shape, progress),
-            Some(out) => self.into_array::<V>(py, Output::new::<V>(out, shape)?, progress),
+        self.part = self.part.map(|part| number_type.part_of_values(part));
+        with_value!(number_type.values, V => match out {
+            None => self.into_new::<V>(py, number_type, shape, progress),
+            Some(out) => {
+                self.into_array::<V>(py, Output::new(out, number_type, shape)?, progress)
+            }
         })
     }
 
@@ -167,10 +176,11 @@ impl Wanted {
     fn into_new<'py, V: Value>(
         self,
         py: Python<'py>,
+        number_type: NumberType,
         shape: &[u64],
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let elements = shape.iter().product::<u64>();
+        let elements = shape.iter().product::<u64>() * number_type.parts();
         let values: Vec<V> = call::run(
             py,
             bytes_of::<V>(elements),
@@ -185,7 +195,7 @@ impl Wanted {
                 })
             },
         )?;
-        array_of(py, values, shape)
+        array_of(py, values, number_type, shape)
     }
 
     /// Decodes to an array of the caller.

@@ -2,13 +2,92 @@
 
 use crate::error::{UNSUPPORTED_TYPE, typed};
 use dlpark::ffi::{DLDataType, DLDataTypeCode};
-use ferrosz::ValueType;
+use ferrosz::codec::mapping::axes::PARTS;
+use ferrosz::{Part, ValueType};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use std::fmt::Display;
 
+/// The type of the numbers of an array: real values, or complex numbers with parts of this type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberType {
+    /// The type of the values.
+    pub values: ValueType,
+    /// Whether they are the real and imaginary parts of complex numbers.
+    pub is_complex: bool,
+}
+
+impl NumberType {
+    /// Complex numbers of two `f32`.
+    const COMPLEX64: Self = Self {
+        values: ValueType::F32,
+        is_complex: true,
+    };
+
+    /// Complex numbers of two `f64`.
+    const COMPLEX128: Self = Self {
+        values: ValueType::F64,
+        is_complex: true,
+    };
+
+    /// Real values.
+    pub const fn real(values: ValueType) -> Self {
+        Self {
+            values,
+            is_complex: false,
+        }
+    }
+
+    /// All types.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let complex = [Self::COMPLEX64, Self::COMPLEX128];
+        ValueType::ALL.into_iter().map(Self::real).chain(complex)
+    }
+
+    /// NumPy's name.
+    pub fn name(self) -> &'static str {
+        match (self.is_complex, self.values) {
+            (true, ValueType::F32) => "complex64",
+            (true, _) => "complex128",
+            (false, values) => numpy_name(values),
+        }
+    }
+
+    /// How many values a number has.
+    pub fn parts(self) -> u64 {
+        if self.is_complex { PARTS } else { 1 }
+    }
+
+    /// Bytes of a number.
+    pub fn bytes(self) -> u64 {
+        self.parts() * self.values.bytes() as u64
+    }
+
+    /// The shape of the values of an array of this shape.
+    pub fn of_values(self, shape: &[u64]) -> Vec<u64> {
+        match self.is_complex {
+            true => [shape, &[PARTS]].concat(),
+            false => shape.to_vec(),
+        }
+    }
+
+    /// A part of an array's numbers as a part of its values.
+    pub fn part_of_values(self, part: Part) -> Part {
+        match self.is_complex {
+            true => part.of_parts(),
+            false => part,
+        }
+    }
+}
+
+impl Display for NumberType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// NumPy's name of a value type.
-pub fn numpy_name(value_type: ValueType) -> &'static str {
+fn numpy_name(value_type: ValueType) -> &'static str {
     match value_type {
         ValueType::F32 => "float32",
         ValueType::F64 => "float64",
@@ -21,13 +100,15 @@ pub fn numpy_name(value_type: ValueType) -> &'static str {
     }
 }
 
-/// The value type of a NumPy element type of any byte order.
+/// The type of the numbers of a NumPy element type of any byte order.
 ///
 /// # Errors
 ///
 /// `UnsupportedType`, which names the types that ferrosz has.
-pub fn value_type(descr: &Bound<'_, PyArrayDescr>) -> PyResult<ValueType> {
+pub fn number_type(descr: &Bound<'_, PyArrayDescr>) -> PyResult<NumberType> {
     let found = match (descr.kind(), descr.itemsize()) {
+        (b'c', 8) => return Ok(NumberType::COMPLEX64),
+        (b'c', 16) => return Ok(NumberType::COMPLEX128),
         (b'f', 4) => Some(ValueType::F32),
         (b'f', 8) => Some(ValueType::F64),
         (b'f', 2) => Some(ValueType::F16),
@@ -39,13 +120,16 @@ pub fn value_type(descr: &Bound<'_, PyArrayDescr>) -> PyResult<ValueType> {
         (_, 2) if descr.typeobj().name()? == "bfloat16" => Some(ValueType::Bf16),
         _ => None,
     };
+    let found = found.map(NumberType::real);
     found.ok_or_else(|| unsupported(descr.py(), descr, advice(descr.kind(), descr.itemsize())))
 }
 
 /// What to do with an array whose elements are of another type.
 fn advice(kind: u8, bytes: usize) -> &'static str {
     match (kind, bytes) {
-        (b'c', _) => "compress the real and the imaginary part apart: array.real and array.imag",
+        (b'c', _) => {
+            "array.astype('complex128') has the nearest numbers, whose distance adds to the bound"
+        }
         (b'b', _) => {
             "yes and no have no error bound; numpy.packbits makes bytes of them for a lossless compressor"
         }
@@ -65,27 +149,29 @@ fn advice(kind: u8, bytes: usize) -> &'static str {
     }
 }
 
-/// The value type with one of these names, or of anything that NumPy makes an element type of.
+/// The type with one of these names, or of anything that NumPy makes an element type of.
 ///
 /// # Errors
 ///
-/// As [`value_type`], and what NumPy raises.
-pub fn named(dtype: &Bound<'_, PyAny>) -> PyResult<ValueType> {
+/// As [`number_type`], and what NumPy raises.
+pub fn named(dtype: &Bound<'_, PyAny>) -> PyResult<NumberType> {
     let name: Option<String> = dtype.extract().ok();
-    let has_name = |of: &ValueType| name.as_deref() == Some(numpy_name(*of));
-    match ValueType::ALL.into_iter().find(has_name) {
+    let has_name = |of: &NumberType| name.as_deref() == Some(of.name());
+    match NumberType::all().find(has_name) {
         Some(found) => Ok(found),
-        None => value_type(&PyArrayDescr::new(dtype.py(), dtype)?),
+        None => number_type(&PyArrayDescr::new(dtype.py(), dtype)?),
     }
 }
 
-/// The value type of an element type of DLPack.
+/// The type of the numbers of an element type of DLPack.
 ///
 /// # Errors
 ///
-/// As [`value_type`].
-pub fn value_type_of_dlpack(py: Python<'_>, dtype: DLDataType) -> PyResult<ValueType> {
+/// As [`number_type`].
+pub fn number_type_of_dlpack(py: Python<'_>, dtype: DLDataType) -> PyResult<NumberType> {
     let found = match (dtype.code, dtype.bits, dtype.lanes) {
+        (DLDataTypeCode::COMPLEX, 64, 1) => return Ok(NumberType::COMPLEX64),
+        (DLDataTypeCode::COMPLEX, 128, 1) => return Ok(NumberType::COMPLEX128),
         (DLDataTypeCode::FLOAT, 32, 1) => Some(ValueType::F32),
         (DLDataTypeCode::FLOAT, 64, 1) => Some(ValueType::F64),
         (DLDataTypeCode::FLOAT, 16, 1) => Some(ValueType::F16),
@@ -96,7 +182,7 @@ pub fn value_type_of_dlpack(py: Python<'_>, dtype: DLDataType) -> PyResult<Value
         (DLDataTypeCode::UINT, 32, 1) => Some(ValueType::U32),
         _ => None,
     };
-    found.ok_or_else(|| {
+    found.map(NumberType::real).ok_or_else(|| {
         let kind = match dtype.code {
             DLDataTypeCode::INT => b'i',
             DLDataTypeCode::UINT => b'u',
@@ -111,21 +197,22 @@ pub fn value_type_of_dlpack(py: Python<'_>, dtype: DLDataType) -> PyResult<Value
 }
 
 fn unsupported(py: Python<'_>, dtype: impl Display, advice: &str) -> PyErr {
-    let known = ValueType::ALL.map(numpy_name).join(", ");
+    let known: Vec<&str> = NumberType::all().map(NumberType::name).collect();
+    let known = known.join(", ");
     let message = format!(
         "array: elements of type {dtype} cannot be compressed, only those of {known}; {advice}"
     );
     typed(py, UNSUPPORTED_TYPE, message)
 }
 
-/// The NumPy element type of a value type.
+/// The NumPy element type of a type.
 ///
 /// # Errors
 ///
 /// `UnsupportedType` if it is bfloat16, and the package ml_dtypes is not installed.
-pub fn descr(py: Python<'_>, value_type: ValueType) -> PyResult<Bound<'_, PyArrayDescr>> {
-    if value_type != ValueType::Bf16 {
-        return PyArrayDescr::new(py, numpy_name(value_type));
+pub fn descr(py: Python<'_>, of: NumberType) -> PyResult<Bound<'_, PyArrayDescr>> {
+    if of.values != ValueType::Bf16 {
+        return PyArrayDescr::new(py, of.name());
     }
     let package = py.import("ml_dtypes").map_err(|cause| {
         let message = "bfloat16 is no type of NumPy itself: install the package ml_dtypes";

@@ -125,7 +125,10 @@ fn fields_of(error: &Error, fields: &Bound<'_, PyDict>) -> PyResult<&'static str
         | Error::Cuda { .. }
         | Error::KernelFault(_) => Ok(DEVICE_ERROR),
         Error::Group { .. } => Ok(GROUP_ERROR),
-        Error::MappingOfType(_) | Error::ConvertedOnDevice(_) => Ok(UNSUPPORTED_TYPE),
+        Error::MappingOfType(_)
+        | Error::ConvertedOnDevice(_)
+        | Error::ComplexOfType(_)
+        | Error::NotComplex(_) => Ok(UNSUPPORTED_TYPE),
         _ => Ok(ARGUMENT_ERROR),
     }
 }

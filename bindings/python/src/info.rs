@@ -1,6 +1,6 @@
 //! `info`: properties of a stream, from its header and its chunk table.
 
-use crate::dtype::numpy_name;
+use crate::dtype::NumberType;
 use crate::error::raised;
 use crate::stream::Bytes;
 use pyo3::intern;
@@ -39,9 +39,13 @@ struct Fields<'py> {
 /// `DamagedStream`.
 pub fn info_of<'py>(py: Python<'py>, stream: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let info = ferrosz::info(stream).map_err(|error| raised(py, &error))?;
+    let number_type = NumberType {
+        values: info.dtype,
+        is_complex: info.is_complex,
+    };
     let fields = Fields {
-        dtype: numpy_name(info.dtype),
-        shape: PyTuple::new(py, &info.extents)?,
+        dtype: number_type.name(),
+        shape: PyTuple::new(py, info.number_extents())?,
         codec: info.codec.name(),
         rank: info.rank,
         axes: info.axes.to_string(),
@@ -54,7 +58,7 @@ pub fn info_of<'py>(py: Python<'py>, stream: &[u8]) -> PyResult<Bound<'py, PyAny
         chunks: info.chunks,
         chunk_shape: PyTuple::new(py, &info.chunk_extents)?,
         chunk_tiles: info.chunk_tiles,
-        size: info.elements,
+        size: info.elements / number_type.parts(),
         array_bytes: info.field_bytes,
         stream_bytes: info.stream_bytes,
         mask_bytes: info.mask_bytes,

@@ -190,7 +190,7 @@ impl Options {
         found
     }
 
-    /// The compressor for a field of these extents.
+    /// The compressor for a field of these extents, which may be of the parts of complex numbers.
     ///
     /// # Errors
     ///
@@ -199,6 +199,7 @@ impl Options {
         &self,
         values: &[V],
         extents: &[u64],
+        is_complex: bool,
     ) -> Result<Compressor, Error> {
         match &self.fills {
             Fills::Auto(known) => {
@@ -211,22 +212,31 @@ impl Options {
                         return Err(Error::FillOfOtherType { fill, value_type });
                     }
                 }
-                Ok(self.with_fills(&[], extents)?.fills_of(values, known))
+                let compressor = self.with_fills(&[], extents, is_complex)?;
+                Ok(compressor.fills_of(values, known))
             }
-            Fills::Given(fills) => self.with_fills(fills, extents),
+            Fills::Given(fills) => self.with_fills(fills, extents, is_complex),
         }
     }
 
-    /// The compressor for a field of these extents with these fill values.
+    /// The compressor for a field of these extents, which may be of the parts of complex numbers, with these fill values.
     ///
     /// # Errors
     ///
     /// Those of the library.
-    pub fn with_fills(&self, fills: &[Fill], extents: &[u64]) -> Result<Compressor, Error> {
+    pub fn with_fills(
+        &self,
+        fills: &[Fill],
+        extents: &[u64],
+        is_complex: bool,
+    ) -> Result<Compressor, Error> {
         let add = |compressor: Compressor, fill: &Fill| compressor.fill(*fill);
-        fills
-            .iter()
-            .try_fold(self.compressor.extents(extents)?, add)
+        let compressor = self.compressor.extents(extents)?;
+        let compressor = match is_complex {
+            true => compressor.complex(),
+            false => compressor,
+        };
+        fills.iter().try_fold(compressor, add)
     }
 }
 

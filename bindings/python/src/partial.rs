@@ -1,6 +1,7 @@
 //! `PartialStream`: streams that are read range by range.
 
 use crate::decompressor::{Source, Wanted, of_device};
+use crate::dtype::NumberType;
 use crate::error::raised;
 use crate::part::IndexedBox;
 use crate::stream::Bytes;
@@ -24,7 +25,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct PartialStream {
     /// Threads decode at the same time.
     stream: Arc<RwLock<ferrosz::stream::PartialStream>>,
+    /// Of the array of numbers.
     extents: Vec<u64>,
+    number_type: NumberType,
 }
 
 #[pymethods]
@@ -39,8 +42,16 @@ impl PartialStream {
         let bytes = Bytes::new(first)?;
         let stream = ferrosz::stream::PartialStream::new(bytes.as_slice());
         let stream = stream.map_err(|error| raised(first.py(), &error))?;
+        let mut extents = stream.extents();
+        if stream.is_complex() {
+            extents.pop();
+        }
         Ok(Self {
-            extents: stream.extents(),
+            extents,
+            number_type: NumberType {
+                values: stream.dtype(),
+                is_complex: stream.is_complex(),
+            },
             stream: Arc::new(RwLock::new(stream)),
         })
     }
@@ -55,6 +66,7 @@ impl PartialStream {
     /// none if all are known.
     fn missing(&self, r#box: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
         let part = Part::Box(IndexedBox::new(r#box, &self.extents)?.ranges);
+        let part = self.number_type.part_of_values(part);
         let stream = &self.stream;
         let missing = r#box.py().detach(|| -> Result<_, Error> {
             stream
@@ -89,16 +101,11 @@ impl PartialStream {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = r#box.py();
         let part = IndexedBox::new(r#box, &self.extents)?;
-        let dtype = self
-            .stream
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .dtype();
         let wanted = Wanted {
             decompressor: of_device(py, device)?,
             source: Source::Partial(self.stream.clone()),
             part: Some(Part::Box(part.ranges)),
         };
-        wanted.decompress(py, dtype, &part.shape, out, None)
+        wanted.decompress(py, self.number_type, &part.shape, out, None)
     }
 }

@@ -21,6 +21,7 @@ pub fn compress<W: FormatFlags>(args: &BareCompress<W>, common: &Common) -> Resu
     check_output(&args.input, &args.output, Holds::Stream, args.replace)?;
     let bound = args.bound.get()?;
     let field = field_file::read(&args.input, &args.shape, None)?;
+    field.check_real("a bare stream")?;
     with_element_field!(field, array => {
         let start = Instant::now();
         let error = error_for(&args.format, bound, &args.input, &array.values)?;
@@ -74,7 +75,7 @@ pub fn decompress<R: FormatFlags>(
             device,
             seconds: start.elapsed().as_secs_f64(),
         };
-        let array = Array { extents, values: values.into() };
+        let array = Array { extents, is_complex: false, values: values.into() };
         field_file::write(&args.output, args.replace.force, &array)?;
         run.report::<R, E>(&array.extents, error, common)
     })

@@ -2,7 +2,7 @@
 
 use super::args::{BareUpdate, FormatFlags};
 use super::{begin, explain, part_of, read, sizes, told_error};
-use crate::array::Shape;
+use crate::array::{ArrayType, Shape};
 use crate::{common::Common, failure::Failure, json, location::Location, output, update};
 use bytemuck::cast_slice;
 use ferrosz::codec::with_element;
@@ -25,7 +25,7 @@ pub fn run<W: FormatFlags>(args: &BareUpdate<W>, common: &Common) -> Result<(), 
     let part = (args.part.of(dims)?)
         .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
     let array = Shape {
-        dtype: dtype.value_type(),
+        of: ArrayType::real(dtype.value_type()),
         extents: dims.clone(),
     };
     let mut stream = read::<W>(&args.stream, "update")?.to_vec();

@@ -24,6 +24,7 @@ pub fn run<R: FormatFlags>(args: &BareVerify<R>, common: &Common) -> Result<bool
     let bound = args.bound.get()?;
     let stream = read::<R>(&args.stream, "verify")?;
     let field = field_file::read(&args.original, &args.shape, None)?;
+    field.check_real("a bare stream")?;
     with_element_field!(field, array => {
         let error = error_for(&args.format, bound, &args.original, &array.values)?;
         let bare = args.format.bare(&array.extents, error)?;

@@ -1,6 +1,7 @@
 //! `ferrosz compress --frames`.
 
 use crate::args::Compress;
+use crate::array::ArrayType;
 use crate::bounds::Aim;
 use crate::files::{Job, frames_name};
 use crate::{
@@ -28,7 +29,7 @@ pub fn run(
     aim: Aim,
     compressor: Compressor,
 ) -> Result<bool, Failure> {
-    let (Some(dtype), Some(dims)) = (args.shape.dtype, &args.shape.dims) else {
+    let (Some(of), Some(dims)) = (args.shape.dtype, &args.shape.dims) else {
         return Err(Failure::usage(
             "--frames needs --dtype and --dims, those of one frame, as in --dtype f32 --dims 1024,1024",
         ));
@@ -42,7 +43,12 @@ pub fn run(
     threads::need("--frames")?;
     args.files.each(common, Holds::Frames, frames_name, |job| {
         let call = FramesCall { args, common, job };
-        with_value!(dtype, V => call.compress::<V>(compressor, &dims.0))
+        let compressor = match of.is_complex {
+            true => compressor.complex(),
+            false => compressor,
+        };
+        let dims = of.of_values(dims.0.clone());
+        with_value!(of.dtype, V => call.compress::<V>(compressor, &dims))
     })
 }
 
@@ -88,7 +94,11 @@ impl FramesCall<'_> {
             bytes,
             seconds: start.elapsed().as_secs_f64(),
         };
-        summary.print(self, V::TYPE)?;
+        let of = ArrayType {
+            dtype: V::TYPE,
+            is_complex: compressor.is_complex(),
+        };
+        summary.print(self, of)?;
         Ok(true)
     }
 }
@@ -191,7 +201,7 @@ struct FramesSummary {
 }
 
 impl FramesSummary {
-    fn print(&self, call: &FramesCall<'_>, dtype: ValueType) -> Result<(), Failure> {
+    fn print(&self, call: &FramesCall<'_>, of: ArrayType) -> Result<(), Failure> {
         let field_bytes = self.frames * self.frame_bytes;
         let speed = report::megabytes_per_second(field_bytes, self.seconds);
         let ratio = field_bytes as f64 / self.bytes as f64;
@@ -201,7 +211,7 @@ impl FramesSummary {
         if common.json {
             let run = json!({
                 "frames": self.frames,
-                "dtype": dtype.name(),
+                "dtype": of.name(),
                 "codec": self.chosen.codec().map(|codec| codec.name()),
                 "rank": self.chosen.rank(),
                 "preset": self.preset.map(Preset::name),

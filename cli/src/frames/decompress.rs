@@ -1,6 +1,6 @@
 //! `ferrosz decompress` of frames.
 
-use super::{EndText, check_shape, end_to_json, first_info, frame_of, of_frame, open, shape_of};
+use super::{EndText, check_shape, end_to_json, first_info, frame_of, of_frame, open};
 use crate::args::Decompress;
 use crate::array::Shape;
 use crate::files::Job;
@@ -44,8 +44,8 @@ impl FramesJob<'_> {
     pub fn of_file(&self, file: &Stream) -> Result<bool, Failure> {
         let frames = open(&self.job.input, file)?;
         let numbers = self.numbers(frames.len())?;
-        let shape = shape_of(&first_info(&self.job.input, &frames)?);
-        with_value!(shape.dtype, V => self.write_file::<V>(&frames, &shape, numbers))
+        let shape = Shape::of_stream(&first_info(&self.job.input, &frames)?);
+        with_value!(shape.of.dtype, V => self.write_file::<V>(&frames, &shape, numbers))
     }
 
     /// Decompresses frames that come through a pipe; true, as no value is lost without an error.
@@ -116,11 +116,18 @@ impl FramesJob<'_> {
         numbers: Range<u64>,
     ) -> Result<bool, Failure> {
         let start = Instant::now();
-        let part = self.args.part.of(&shape.extents)?;
-        let own = part.as_ref().map_or(shape.extents.clone(), Part::extents);
+        let part = self.args.part.of(shape.numbers())?;
+        let own = part.as_ref().map_or(shape.extents.clone(), |part| {
+            shape.of.of_values(part.extents())
+        });
+        let part = part.map(|part| shape.of.part_of_values(&part));
         let extents = [&[numbers.end - numbers.start][..], &own].concat();
+        let all = Shape {
+            of: shape.of,
+            extents: extents.clone(),
+        };
         let lost = self.write(|writer| {
-            self.written(writer.write_all(&field_file::header::<V>(&self.job.output, &extents)))?;
+            self.written(writer.write_all(&field_file::header(&self.job.output, &all)))?;
             let lost = self.write_numbers::<V>((frames, shape), part.as_ref(), numbers, writer)?;
             self.written(writer.flush())?;
             Ok(lost)
@@ -203,11 +210,14 @@ impl FramesJob<'_> {
             if number >= wanted.from {
                 let shape = match &shape {
                     Some(shape) => shape,
-                    None => shape.insert(shape_of(&ferrosz::info(&stream).map_err(explain)?)),
+                    None => {
+                        shape.insert(Shape::of_stream(&ferrosz::info(&stream).map_err(explain)?))
+                    }
                 };
                 check_shape(shape, &stream).map_err(explain)?;
-                let part = self.args.part.of(&shape.extents)?;
-                with_value!(shape.dtype, V => {
+                let part = self.args.part.of(shape.numbers())?;
+                let part = part.map(|part| shape.of.part_of_values(&part));
+                with_value!(shape.of.dtype, V => {
                     for decoded in self.decode::<V>(shape, part.as_ref(), &[Ok(&stream)]) {
                         let (values, _) = decoded.map_err(explain)?;
                         self.written(field_file::write_values(writer, &values))?;
@@ -231,13 +241,13 @@ impl FramesJob<'_> {
         seconds: f64,
     ) -> Result<(), Failure> {
         let Self { common, job, .. } = self;
-        let bytes = extents.iter().product::<u64>() * shape.dtype.bytes() as u64;
+        let bytes = extents.iter().product::<u64>() * shape.of.dtype.bytes() as u64;
         let speed = report::megabytes_per_second(bytes, seconds);
         if common.json {
             let run = json!({
                 "frames": extents.first(),
-                "dtype": shape.dtype.name(),
-                "dims": extents,
+                "dtype": shape.of.name(),
+                "dims": shape.of.of_numbers(extents),
                 "field_bytes": bytes,
                 "damaged_frames": lost,
                 "seconds": seconds,
@@ -261,8 +271,8 @@ impl FramesJob<'_> {
             "{}: {}, {} {}; {speed:.0} MB/s, {seconds:.3} s",
             job.output.output_name(),
             report::bytes(bytes),
-            report::lengths(extents),
-            shape.dtype,
+            report::lengths(shape.of.of_numbers(extents)),
+            shape.of,
         ));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `ferrosz info`, `check` and `verify` of files of frames.
 
-use super::{EndText, end_to_json, first_info, frame_of, of_frame, open, shape_of, to_json};
+use super::{EndText, end_to_json, first_info, frame_of, of_frame, open, to_json};
 use crate::array::{Array, Shape};
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::{
@@ -77,7 +77,7 @@ pub fn info(location: &Location, file: &[u8], common: &Common) -> Result<String,
                 "largest_ratio": ratios.largest,
                 "data_checked": false,
             });
-            let begin = to_json("info", location, &shape_of(&first), frames.len());
+            let begin = to_json("info", location, &Shape::of_stream(&first), frames.len());
             format!("{}\n", json::join([begin, more, end_to_json(frames.end())]))
         }
         false => report::pairs(&to_pairs(&frames, &first, &ratios, file.len() as u64)),
@@ -97,10 +97,10 @@ fn to_pairs(
     } = ratios;
     vec![
         ("frames", frames.len().to_string()),
-        ("element type", first.dtype.to_string()),
+        ("element type", first.type_name().to_owned()),
         (
             "dimensions",
-            format!("{} of a frame", report::lengths(&first.extents)),
+            format!("{} of a frame", report::lengths(first.number_extents())),
         ),
         ("codec", codec_choice::describe(first.codec, first.rank)),
         ("error bound", report::bound(first.bound)),
@@ -130,7 +130,7 @@ pub fn check(location: &Location, file: &[u8], common: &Common) -> Result<bool, 
     let start = Instant::now();
     let mut damaged = Vec::new();
     if !frames.is_empty() {
-        let shape = shape_of(&first_info(location, &frames)?);
+        let shape = Shape::of_stream(&first_info(location, &frames)?);
         for number in 0..frames.len() {
             damaged.extend(fault(&shape, &frames, number).map(|fault| (number, fault)));
         }
@@ -196,9 +196,9 @@ fn check_text(location: &Location, frames: &Frames<'_>, damaged: &[(u64, String)
 /// If an input cannot be read or decoded, or the types or lengths differ.
 pub fn verify(args: &Verify, file: &[u8], common: &Common) -> Result<bool, Failure> {
     let frames = open(&args.stream, file)?;
-    let shape = shape_of(&first_info(&args.stream, &frames)?);
+    let shape = Shape::of_stream(&first_info(&args.stream, &frames)?);
     let all = Shape {
-        dtype: shape.dtype,
+        of: shape.of,
         extents: [&[frames.len()][..], &shape.extents].concat(),
     };
     let assumed = Assumed {

@@ -1,5 +1,6 @@
 //! `ferrosz receive`.
 
+use crate::array::{ArrayType, Shape};
 use crate::suffix::{self, Holds};
 use crate::transfer::greet::{Guest, judge, refuse, welcome};
 use crate::transfer::message::{Content, Greeting, Sum, VERSION, write_receipt, write_reply};
@@ -131,7 +132,11 @@ impl Call<'_> {
 
     /// Writes the values to a file, or a pipe.
     fn values<V: Value>(&mut self, greeting: &Greeting) -> Result<Received, Fault> {
-        let header = field_file::header::<V>(self.output, greeting.windows.extents());
+        let shape = Shape {
+            of: ArrayType::real(V::TYPE),
+            extents: greeting.windows.extents().to_vec(),
+        };
+        let header = field_file::header(self.output, &shape);
         let force = self.args.replace.force;
         let name = self.output.output_name();
         let mut received = None;

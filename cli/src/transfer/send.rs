@@ -33,6 +33,7 @@ pub fn run(args: &Send, common: &Common) -> Result<bool, Failure> {
     files::each(&fields, common, |location| {
         let input = field_file::read_input(location, &args.shape)?;
         let Input { field, fills, .. } = input;
+        field.check_real("a transfer")?;
         with_field!(field, array => {
             let compressor = compressor(args, common, &array, &fills)?;
             send(args, common, location, &array, compressor)

@@ -174,7 +174,7 @@ impl Conventions {
             }
             None => {
                 let field = self.stored(extents, numbers)?;
-                self.note_type(field.shape().dtype);
+                self.note_type(field.shape().of.dtype);
                 let fills = self.missing.iter().copied().map(Fill::from);
                 (field, fills.collect())
             }
@@ -334,6 +334,7 @@ fn is_turned(number_type: NumberType, attributes: &Attributes) -> bool {
 fn array<V: Value>(extents: Vec<u64>, values: Scratch<V>) -> Array<V> {
     Array {
         extents,
+        is_complex: false,
         values: values.into(),
     }
 }

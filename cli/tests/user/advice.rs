@@ -58,8 +58,7 @@ fn an_npy_file_of_any_name_is_one() {
 fn each_type_is_converted_in_its_own_way() {
     let place = Place::new();
     for (descr, words) in [
-        ("'<c8'", &["complex", "a.real", "a.imag"][..]),
-        ("'<c16'", &["complex", "a.real"]),
+        ("'<c32'", &["complex of longdouble", "complex128"][..]),
         ("'|i1'", &["int8", "astype('int16')"]),
         ("'<i8'", &["int64", "2**53"]),
         ("'|b1'", &["bool", "packbits"]),

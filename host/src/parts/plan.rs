@@ -163,6 +163,11 @@ impl Plan {
         self.header.value_type
     }
 
+    /// Whether the values are the parts of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        Order::of_records(&self.records, &self.header).is_ok_and(|order| order.is_complex())
+    }
+
     /// The extents of the field.
     pub fn extents(&self) -> Vec<u64> {
         let coded = &self.header.extents;

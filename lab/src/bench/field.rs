@@ -108,6 +108,7 @@ fn name_of(location: &Location) -> String {
 fn make(Synthetic { kind, edge }: Synthetic) -> (String, Field) {
     let array = Array {
         extents: vec![edge; 3],
+        is_complex: false,
         values: kind.cube(edge as usize).into(),
     };
     (format!("{}:{edge}", kind.name()), Field::F32(array))
@@ -126,6 +127,7 @@ pub fn widen(array: &Array<f32>) -> Array<f64> {
     let values: Vec<f64> = array.values.iter().copied().map(f64::from).collect();
     Array {
         extents: array.extents.clone(),
+        is_complex: false,
         values: values.into(),
     }
 }
@@ -144,6 +146,7 @@ fn start_of<T: Element>(name: &str, array: &Array<T>, count: u64) -> Result<Arra
         })?;
     Ok(Array {
         extents: vec![elements],
+        is_complex: false,
         values: values.to_vec().into(),
     })
 }
@@ -158,7 +161,14 @@ mod tests {
             let extents = extents.to_vec();
             let elements = extents.iter().product::<u64>() as usize;
             let values = vec![0.0f32; elements].into();
-            let subject = Subject::new(String::new(), Array { extents, values });
+            let subject = Subject::new(
+                String::new(),
+                Array {
+                    extents,
+                    is_complex: false,
+                    values,
+                },
+            );
             subject.map(|subject| subject.dims()).ok()
         };
         assert_eq!(dims(&[7]), Some([1, 1, 7]));

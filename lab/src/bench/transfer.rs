@@ -9,7 +9,13 @@ use ferrosz::cuda::{AtAddress, Packed, PinnedMemory, Transfer, Workspace};
 use ferrosz::internals::try_zeroed;
 use ferrosz::windows::Windows;
 use ferrosz::{Bound, Codec, Compressor, Decompressor, Device, Dtype, Error, ValueType};
-use ferrosz_cli::{args::ShapeFlags, array::Field, common::Common, failure::Failure, output};
+use ferrosz_cli::{
+    args::ShapeFlags,
+    array::{ArrayType, Field},
+    common::Common,
+    failure::Failure,
+    output,
+};
 
 /// Calls before those that are timed.
 const WARM_UP: u32 = 2;
@@ -43,7 +49,7 @@ pub struct Transfers {
 pub fn run(flags: &Transfers, common: &Common) -> Result<(), Failure> {
     let at = OneGpu::of(common.device)?;
     let shape = ShapeFlags {
-        dtype: Some(ValueType::F32),
+        dtype: Some(ArrayType::real(ValueType::F32)),
         ..flags.fields.shape.clone()
     };
     for source in flags.fields.sources() {

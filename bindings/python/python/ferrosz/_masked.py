@@ -20,6 +20,11 @@ def unmasked(array: Any) -> tuple[Any, float | None]:
         return array, None
     if array.dtype.names is not None or not np.ma.is_masked(array):
         return array.data, None
+    if array.dtype.kind == "c":
+        raise ArgumentError(
+            "array: a mask of complex numbers has no fill value that both parts have; give array.filled(value) and "
+            "fill=value, which is that of a part"
+        )
     fill = _fill_value(array)
     taken = int(np.ma.count(array[np.ma.getdata(array) == fill]))
     if taken:

@@ -2,7 +2,7 @@
 
 use crate::device::input::DeviceInput;
 use crate::device::memory::Memory;
-use crate::dtype::numpy_name;
+use crate::dtype::NumberType;
 use dlpark::allocation::dynamic::Allocation;
 use dlpark::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned,
@@ -75,40 +75,47 @@ enum Owner {
 pub enum ElementType {
     /// The bytes of a stream.
     Byte,
-    /// Values of a field.
-    Value(ValueType),
+    /// Numbers of a field.
+    Number(NumberType),
 }
 
 impl ElementType {
     fn numpy_name(self) -> &'static str {
         match self {
             Self::Byte => "uint8",
-            Self::Value(value_type) => numpy_name(value_type),
+            Self::Number(number_type) => number_type.name(),
         }
     }
 
     /// As in CUDA's array interface, which has no bfloat16.
     fn typestr(self) -> &'static str {
-        match self {
-            Self::Byte => "|u1",
-            Self::Value(ValueType::F32) => "<f4",
-            Self::Value(ValueType::F64) => "<f8",
-            Self::Value(ValueType::F16) => "<f2",
-            Self::Value(ValueType::Bf16) => "<V2",
-            Self::Value(ValueType::I16) => "<i2",
-            Self::Value(ValueType::U16) => "<u2",
-            Self::Value(ValueType::I32) => "<i4",
-            Self::Value(ValueType::U32) => "<u4",
+        let Self::Number(NumberType { values, is_complex }) = self else {
+            return "|u1";
+        };
+        match (values, is_complex) {
+            (ValueType::F32, true) => "<c8",
+            (_, true) => "<c16",
+            (ValueType::F32, false) => "<f4",
+            (ValueType::F64, false) => "<f8",
+            (ValueType::F16, false) => "<f2",
+            (ValueType::Bf16, false) => "<V2",
+            (ValueType::I16, false) => "<i2",
+            (ValueType::U16, false) => "<u2",
+            (ValueType::I32, false) => "<i4",
+            (ValueType::U32, false) => "<u4",
         }
     }
 
     fn dlpack(self) -> DLDataType {
         let code = match self {
             Self::Byte => DLDataTypeCode::UINT,
-            Self::Value(ValueType::F32 | ValueType::F64 | ValueType::F16) => DLDataTypeCode::FLOAT,
-            Self::Value(ValueType::Bf16) => DLDataTypeCode::BFLOAT,
-            Self::Value(ValueType::I16 | ValueType::I32) => DLDataTypeCode::INT,
-            Self::Value(ValueType::U16 | ValueType::U32) => DLDataTypeCode::UINT,
+            Self::Number(of) if of.is_complex => DLDataTypeCode::COMPLEX,
+            Self::Number(of) => match of.values {
+                ValueType::F32 | ValueType::F64 | ValueType::F16 => DLDataTypeCode::FLOAT,
+                ValueType::Bf16 => DLDataTypeCode::BFLOAT,
+                ValueType::I16 | ValueType::I32 => DLDataTypeCode::INT,
+                ValueType::U16 | ValueType::U32 => DLDataTypeCode::UINT,
+            },
         };
         DLDataType {
             code,
@@ -121,7 +128,7 @@ impl ElementType {
     pub fn bytes(self) -> u64 {
         match self {
             Self::Byte => 1,
-            Self::Value(value_type) => value_type.bytes() as u64,
+            Self::Number(number_type) => number_type.bytes(),
         }
     }
 }
@@ -143,11 +150,11 @@ impl DeviceArray {
         }
     }
 
-    /// Values of a field.
-    pub fn of_values(memory: DeviceMemory, value_type: ValueType, shape: Vec<u64>) -> Self {
+    /// Numbers of a field.
+    pub fn of_numbers(memory: DeviceMemory, number_type: NumberType, shape: Vec<u64>) -> Self {
         Self {
             memory: Arc::new(memory),
-            element: ElementType::Value(value_type),
+            element: ElementType::Number(number_type),
             shape,
             layout: None,
         }

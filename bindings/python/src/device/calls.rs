@@ -4,6 +4,7 @@ use crate::device::array::{DeviceArray, DeviceMemory, ElementType};
 use crate::device::input::DeviceInput;
 use crate::device::memory::Memory;
 use crate::device::stream::{CallerStream, failed};
+use crate::dtype::NumberType;
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use crate::options::{Aim, Options};
 use crate::part::IndexedBox;
@@ -11,7 +12,7 @@ use ferrosz::codec::with_value;
 use ferrosz::cuda::cudarc::driver::result;
 use ferrosz::cuda::{AtAddress, FieldChoice};
 use ferrosz::stream::StreamLayout;
-use ferrosz::{Decompressor, Error, Part, Value, ValueType};
+use ferrosz::{Decompressor, Error, Part, Value};
 use pyo3::prelude::*;
 
 /// The alignment of the room for the stream, which is behind the workspace.
@@ -38,7 +39,7 @@ pub fn compress(
         return Err(argument(py, message));
     }
     let (input, caller) = DeviceInput::new(array, stream)?;
-    let Some(value_type) = input.value_type() else {
+    let Some(number_type) = input.number_type() else {
         return Err(unsupported(py, &input.kind));
     };
     let out = out
@@ -53,9 +54,10 @@ pub fn compress(
     let call = Compression {
         options,
         input: &input,
+        number_type,
         caller: &caller,
     };
-    let made = py.detach(|| with_value!(value_type, V => call.run::<V>(out)));
+    let made = py.detach(|| with_value!(number_type.values, V => call.run::<V>(out)));
     made.map_err(|error| raised(py, &error))
 }
 
@@ -63,6 +65,7 @@ pub fn compress(
 struct Compression<'a> {
     options: &'a Options,
     input: &'a DeviceInput,
+    number_type: NumberType,
     caller: &'a CallerStream,
 }
 
@@ -70,7 +73,7 @@ impl Compression<'_> {
     /// Compresses to `out`, or to new memory.
     fn run<V: Value>(&self, out: Option<DeviceInput>) -> Result<DeviceArray, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
-        let (address, elements) = (self.input.address, self.input.elements());
+        let (address, elements) = (self.input.address, self.values());
         let choice = self.choice::<V>()?;
         let compressor = choice.compressor();
         let layout = compressor.stream_layout(elements, V::TYPE)?;
@@ -113,6 +116,11 @@ impl Compression<'_> {
         Ok(DeviceArray::of_stream(memory, bytes, layout))
     }
 
+    /// The number of values: of complex numbers their parts.
+    fn values(&self) -> u64 {
+        self.input.elements() * self.number_type.parts()
+    }
+
     /// The compressor of this array, with a codec, and the range of the array if a preset chose the codec.
     fn choice<V: Value>(&self) -> Result<FieldChoice, Error> {
         let CallerStream { gpu, stream, .. } = self.caller;
@@ -120,13 +128,14 @@ impl Compression<'_> {
             [] => &[1],
             lengths => lengths,
         };
-        let fills = self.options.fills.known();
-        let compressor = self.options.with_fills(fills, extents)?;
+        let extents = self.number_type.of_values(extents);
+        let (fills, is_complex) = (self.options.fills.known(), self.number_type.is_complex);
+        let compressor = self.options.with_fills(fills, &extents, is_complex)?;
         if compressor.codec().is_some() {
             return Ok((&compressor).into());
         }
-        let (address, elements) = (self.input.address, self.input.elements());
-        // SAFETY: the caller's object keeps so many elements until this call ends, which waits for the work.
+        let (address, elements) = (self.input.address, self.values());
+        // SAFETY: the caller's object keeps so many values until this call ends, which waits for the work.
         let field = unsafe { AtAddress::<V>::new(stream, address, elements) };
         gpu.choose::<V>(stream, &compressor, &field, &mut gpu.workspace(stream, 0)?)
     }
@@ -183,11 +192,18 @@ impl<'py> Decompression<'_, 'py> {
     /// Decompresses a stream of this layout.
     fn run(&self, py: Python<'py>, layout: StreamLayout) -> PyResult<Bound<'py, PyAny>> {
         let caller = self.caller;
-        let extents = layout
+        let number_type = NumberType {
+            values: layout.value_type,
+            is_complex: layout.order.is_complex(),
+        };
+        let mut extents = layout
             .order
             .user_extents(&layout.layout.extents)
             .lengths()
             .to_vec();
+        if number_type.is_complex {
+            extents.pop();
+        }
         let part = self
             .index
             .map(|index| IndexedBox::new(index, &extents))
@@ -196,30 +212,30 @@ impl<'py> Decompression<'_, 'py> {
             None => (Part::Elements(0..extents.iter().product()), extents),
             Some(part) => (Part::Box(part.ranges), part.shape),
         };
-        let value_type = layout.value_type;
+        let part = number_type.part_of_values(part);
         let wanted = Wanted {
             decompressor: self.decompressor,
             input: self.input,
             caller,
             layout,
             part: &part,
-            elements: shape.iter().product(),
+            elements: shape.iter().product::<u64>() * number_type.parts(),
         };
         match self.out {
             None => {
                 let made = py.detach(|| {
-                    let bytes = wanted.elements * value_type.bytes() as u64;
+                    let bytes = wanted.elements * number_type.values.bytes() as u64;
                     let memory = Memory::new(caller, bytes)?;
                     wanted.decode(memory.address)?;
                     Ok(DeviceMemory::new(memory, &caller.gpu))
                 });
                 let memory = made.map_err(|error| raised(py, &error))?;
-                let array = DeviceArray::of_values(memory, value_type, shape);
+                let array = DeviceArray::of_numbers(memory, number_type, shape);
                 Ok(Bound::new(py, array)?.into_any())
             }
             Some(out) => {
                 let output = DeviceInput::for_result(out, caller, self.input)?;
-                check_output(py, &output, value_type, &shape)?;
+                check_output(py, &output, number_type, &shape)?;
                 py.detach(|| wanted.decode(output.address))
                     .map_err(|error| raised(py, &error))?;
                 Ok(out.clone())
@@ -232,12 +248,12 @@ impl<'py> Decompression<'_, 'py> {
 fn check_output(
     py: Python<'_>,
     output: &DeviceInput,
-    value_type: ValueType,
+    number_type: NumberType,
     shape: &[u64],
 ) -> PyResult<()> {
-    let (found, element) = (&output.shape, ElementType::Value(value_type));
+    let (found, element) = (&output.shape, ElementType::Number(number_type));
     let fault = |what: String| Err(argument(py, format!("out: {what}")));
-    if output.value_type() != Some(value_type) {
+    if output.number_type() != Some(number_type) {
         return fault(format!("its elements are {}, not {element}", output.kind));
     }
     if found != shape {
@@ -299,7 +315,7 @@ fn layout_of(input: &DeviceInput, caller: &CallerStream) -> Result<StreamLayout,
 
 fn unsupported(py: Python<'_>, kind: &str) -> PyErr {
     let message = format!(
-        "array: elements of type {kind} are not compressed in device memory, only float32, float64, float16, bfloat16, int16 and uint16"
+        "array: elements of type {kind} are not compressed in device memory, only float32, float64, complex64, complex128, float16, bfloat16, int16 and uint16"
     );
     typed(py, UNSUPPORTED_TYPE, message)
 }

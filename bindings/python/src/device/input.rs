@@ -2,6 +2,7 @@
 
 use crate::device::array::DeviceArray;
 use crate::device::stream::CallerStream;
+use crate::dtype::NumberType;
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use dlpark::DlpackFlags;
 use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDeviceType};
@@ -208,9 +209,14 @@ impl DeviceInput {
         Ok((input, stream))
     }
 
-    /// The type of its elements; none if no stream has such values.
-    pub fn value_type(&self) -> Option<ValueType> {
-        match &self.kind[..] {
+    /// The type of its elements; none if no stream has such numbers.
+    pub fn number_type(&self) -> Option<NumberType> {
+        let (kind, is_complex) = match &self.kind[..] {
+            "c8" => ("f4", true),
+            "c16" => ("f8", true),
+            kind => (kind, false),
+        };
+        let values = match kind {
             "f4" => Some(ValueType::F32),
             "f8" => Some(ValueType::F64),
             "f2" => Some(ValueType::F16),
@@ -220,7 +226,8 @@ impl DeviceInput {
             "i4" => Some(ValueType::I32),
             "u4" => Some(ValueType::U32),
             _ => None,
-        }
+        };
+        values.map(|values| NumberType { values, is_complex })
     }
 
     /// The number of elements.
@@ -247,6 +254,7 @@ fn kind_of(dtype: DLDataType) -> String {
         DLDataTypeCode::INT => "i",
         DLDataTypeCode::UINT => "u",
         DLDataTypeCode::FLOAT => "f",
+        DLDataTypeCode::COMPLEX => "c",
         DLDataTypeCode::BFLOAT => "bf",
         // Types that NumPy has no letter for.
         _ => "V",

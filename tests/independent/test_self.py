@@ -268,6 +268,26 @@ class Container(unittest.TestCase):
         self.refuse(self.five(records=twice + twice), "there are two")
         self.assertEqual(container.read_order(b"\2\0\1", 3), [2, 0, 1])
 
+    def test_complex_numbers(self):
+        """Section 28: pairs along the last axis of the user's field, wherever it is in the coded field."""
+        values = np.arange(12, dtype="<f8")
+        record = pad(b"CPLX" + struct.pack("<I", 0))
+        turned = pad(b"AXES" + struct.pack("<I", 2) + b"\1\0")
+
+        def stream(dtype, extents, records):
+            return make_stream(dtype, PLAIN, extents, 0.5, [(container.RAW, values.astype(dtype).tobytes())],
+                               records=records)
+
+        for dtype, wanted in ((F32, "<c8"), (F64, "<c16")):
+            found = decode(stream(dtype, (3, 2, 2), record))
+            self.assertEqual((found.dtype, found.shape), (np.dtype(wanted), (3, 2)))
+            np.testing.assert_array_equal(found.ravel(), values[::2] + 1j * values[1::2])
+            found = decode(stream(dtype, (2, 6), turned + record))
+            np.testing.assert_array_equal(found, values[:6] + 1j * values[6:])
+        for extents, records in (((6, 2), turned + record), ((2, 6), record), ((12,), record),
+                                 ((6, 2), record + record), ((6, 2), pad(b"CPLX" + struct.pack("<I", 4) + bytes(4)))):
+            self.refuse(stream(F32, extents, records), "CPLX")
+
     def test_header_is_checked(self):
         self.refuse(make_stream(F32, (1, 2), (5,), 0.5, [(1, FIVE)]), "no codec")
         self.refuse(make_stream(F32, PLAIN, (5,), -0.5, [(1, FIVE)]), "bound")

@@ -127,6 +127,11 @@ module ferrosz
             integer(c_int64_t), intent(in) :: extents(*)
             integer(c_int32_t) :: ferrosz_compressor_set_extents
         end function
+        function ferrosz_compressor_set_complex(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t) :: ferrosz_compressor_set_complex
+        end function
         function ferrosz_compressor_add_fill(compressor, fill, error) bind(c)
             import
             type(c_ptr), value :: compressor, error
@@ -439,6 +444,11 @@ module ferrosz
             import
             type(c_ptr), value :: info
             integer(c_int32_t) :: ferrosz_info_type
+        end function
+        function ferrosz_info_is_complex(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            logical(c_bool) :: ferrosz_info_is_complex
         end function
         function ferrosz_info_codec(info) bind(c)
             import

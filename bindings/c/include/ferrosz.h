@@ -250,6 +250,11 @@ ferrosz_status ferrosz_compressor_set_extents(ferrosz_compressor *compressor,
                                               const uint64_t *extents,
                                               ferrosz_error *error);
 
+// Says that the values are the parts of complex numbers: float or double, and along the last axis, of length 2, the real and
+// the imaginary part, as float complex and double complex have them. The type and the elements of calls are those of the
+// parts, and the extents have their axis; without extents a field is a line of pairs. Each part keeps the bound.
+ferrosz_status ferrosz_compressor_set_complex(ferrosz_compressor *compressor, ferrosz_error *error);
+
 // Names a value that stands for missing elements; up to four times. It comes back bit for bit, and counts neither in
 // the range of the field nor in the bound. NaN means the NaNs that processors make.
 ferrosz_status ferrosz_compressor_add_fill(ferrosz_compressor *compressor,
@@ -549,6 +554,9 @@ void ferrosz_info_free(ferrosz_info *info);
 
 // The type of the values.
 ferrosz_type ferrosz_info_type(const ferrosz_info *info);
+
+// Whether the values are the parts of complex numbers: along the last axis, of length 2, the real and the imaginary part.
+bool ferrosz_info_is_complex(const ferrosz_info *info);
 
 // The name of the codec, until the info is freed.
 const char *ferrosz_info_codec(const ferrosz_info *info);

@@ -94,6 +94,17 @@ pub unsafe extern "C" fn ferrosz_compressor_set_extents(
     })
 }
 
+/// Says that the values are the parts of complex numbers: float or double, and along the last axis, of length 2, the real and
+/// the imaginary part, as float complex and double complex have them. The type and the elements of calls are those of the
+/// parts, and the extents have their axis; without extents a field is a line of pairs. Each part keeps the bound.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_complex(
+    compressor: *mut Compressor,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| Ok(compressor.complex()))
+}
+
 /// Names a value that stands for missing elements; up to four times. It comes back bit for bit, and counts neither in
 /// the range of the field nor in the bound. NaN means the NaNs that processors make.
 #[unsafe(no_mangle)]

@@ -56,6 +56,13 @@ pub unsafe extern "C" fn ferrosz_info_type(info: *const Info) -> ferrosz_type {
     unsafe { get(info, 0, |info| info.of_stream.dtype.id().into()) }
 }
 
+/// Whether the values are the parts of complex numbers: along the last axis, of length 2, the real and the imaginary part.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_info_is_complex(info: *const Info) -> bool {
+    // SAFETY: by the contract of the crate.
+    unsafe { get(info, false, |info| info.of_stream.is_complex) }
+}
+
 /// The name of the codec, until the info is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_info_codec(info: *const Info) -> *const c_char {

@@ -2,6 +2,7 @@
 
 #include <ferrosz.h>
 
+#include <complex.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -346,6 +347,43 @@ static void extents_of_every_number(ferrosz_error *error) {
     ferrosz_compressor_free(compressor);
 }
 
+// Complex numbers are their parts, of which each keeps the bound; the stream says what they are.
+static void complex_numbers(ferrosz_error *error) {
+    enum { NUMBERS = 30 * 40 };
+    static float complex field[NUMBERS], values[NUMBERS];
+    static uint8_t stream[1 << 16];
+    const uint64_t extents[] = {30, 40, 2};
+    uint64_t bytes, elements;
+    for (int i = 0; i < NUMBERS; i++) {
+        field[i] = (1.0f + 0.01f * (float)(i % 40)) * cexpf(0.1f * (float)i * I);
+    }
+    ferrosz_compressor *compressor = ferrosz_compressor_new("plain", FERROSZ_ABS, 1e-3, error);
+    CHECK(ferrosz_compressor_set_complex(compressor, error) == FERROSZ_OK);
+    for (int has_extents = 0; has_extents < 2; has_extents++) {
+        if (has_extents) {
+            CHECK(ferrosz_compressor_set_extents(compressor, 3, extents, error) == FERROSZ_OK);
+        }
+        CHECK(ferrosz_compress(compressor, FERROSZ_F32, field, 2 * NUMBERS, stream, sizeof stream, &bytes, error) == FERROSZ_OK);
+        CHECK(bytes < sizeof field);
+        ferrosz_info *info = ferrosz_info_new(stream, bytes, error);
+        CHECK(ferrosz_info_is_complex(info) && ferrosz_info_type(info) == FERROSZ_F32);
+        uint64_t dimensions = ferrosz_info_dimensions(info);
+        CHECK(dimensions == (has_extents ? 3 : 2) && ferrosz_info_extents(info)[dimensions - 1] == 2);
+        ferrosz_info_free(info);
+        CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F32, values, 2 * NUMBERS, &elements, error) == FERROSZ_OK);
+        CHECK(elements == 2 * NUMBERS);
+        double largest = 0;
+        for (int i = 0; i < NUMBERS; i++) {
+            largest = fmax(largest, fabs((double)crealf(field[i]) - (double)crealf(values[i])));
+            largest = fmax(largest, fabs((double)cimagf(field[i]) - (double)cimagf(values[i])));
+        }
+        CHECK(largest <= 1e-3 && largest > 0);
+    }
+    CHECK_FAILS(ferrosz_compress(compressor, FERROSZ_I16, field, 2 * NUMBERS, stream, sizeof stream, &bytes, error),
+                FERROSZ_INVALID_ARGUMENT, "parts of complex numbers");
+    ferrosz_compressor_free(compressor);
+}
+
 // A stream is within its bound of its original, and not of another one; the figures are those of a plain loop.
 static void judged(ferrosz_error *error) {
     static double field[ELEMENTS], values[ELEMENTS];
@@ -488,6 +526,7 @@ int main(void) {
     fills_signs_and_zeros(error);
     wrong_arguments(error);
     extents_of_every_number(error);
+    complex_numbers(error);
     judged(error);
     damage(error);
     threads(error);

@@ -3,13 +3,13 @@
 use crate::array_in::Field;
 use crate::array_out::array_of;
 use crate::call;
-use crate::dtype;
+use crate::dtype::{self, NumberType};
 use crate::error::{UNSUPPORTED_TYPE, argument, raised_bare, typed};
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
 use crate::stream::Bytes;
+use ferrosz::Dtype;
 use ferrosz::codec::with_element;
-use ferrosz::{Dtype, ValueType};
 use ferrosz_cuszp::bound::{Arithmetic, absolute_error};
 use ferrosz_cuszp::cuszp::{self, Framing, Mode};
 use ferrosz_cuszp::{Bare, BoundMode, Device, Element, Error, Part, Shape, aatrox};
@@ -141,12 +141,7 @@ pub fn bare_compress<'py>(
         true => Arithmetic::Floats,
         false => Arithmetic::Elements,
     };
-    if field.number_type().is_complex {
-        let message = "array: a bare stream has real values; give the parts of complex numbers, \
-                       array.view(array.real.dtype)";
-        return Err(argument(py, message));
-    }
-    let dtype = element_type(py, field.value_type())?;
+    let dtype = element_type(py, field.number_type())?;
     let done = call::run(py, field.bytes(), None, false, move |_| {
         Ok(with_element!(dtype, E => {
             compress::<E>(&field, kind, |values| Ok(absolute_error(bound, arithmetic, values)?), device)
@@ -164,7 +159,7 @@ fn compress<T: Element>(
 ) -> Result<(Vec<u8>, f64), Error> {
     let values = field.values::<T>();
     let error = error_of(values)?;
-    let bare = kind.bare(field.extents(), error)?;
+    let bare = kind.bare(field.shape(), error)?;
     Ok((bare.compress_on(device, values)?, error.to_f64()))
 }
 
@@ -205,7 +200,7 @@ pub fn bare_decompress<'py>(
             Some(part) => bare.decompress_part(bytes.as_slice(), part),
         };
         let found = call::run(py, size as usize, None, false, move |_| Ok(work()))?;
-        array_of(py, found.map_err(|error| raised_bare(py, &error))?, &of_result)
+        array_of(py, found.map_err(|error| raised_bare(py, &error))?, NumberType::real(E::DTYPE.value_type()), &of_result)
     })
 }
 
@@ -241,13 +236,13 @@ fn part_of(
 }
 
 /// The type of elements that these streams hold.
-fn element_type(py: Python<'_>, value_type: ValueType) -> PyResult<Dtype> {
+fn element_type(py: Python<'_>, number_type: NumberType) -> PyResult<Dtype> {
     let found = Dtype::ALL
         .into_iter()
-        .find(|dtype| dtype.value_type() == value_type);
+        .find(|dtype| NumberType::real(dtype.value_type()) == number_type);
     found.ok_or_else(|| {
         let message =
-            format!("streams of cuSZp and AATROX hold float32 or float64, not {value_type}");
+            format!("streams of cuSZp and AATROX hold float32 or float64, not {number_type}");
         typed(py, UNSUPPORTED_TYPE, message)
     })
 }

@@ -107,7 +107,8 @@ def compress(
     for bit.
 
     array
-        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of up to eight dimensions:
+        float32, float64, float16, bfloat16 (of ml_dtypes), int16, uint16, int32 or uint32, of up to eight dimensions,
+        or complex64 or complex128, of up to seven:
         an array of NumPy, or anything that NumPy makes an array of. An array in C order and native byte order is not
         copied. In a masked array the
         masked elements are missing: they become its `fill_value`, which is one of the fill values then, and what the
@@ -115,7 +116,8 @@ def compress(
         error.
     abs, range, max, pwrel
         The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
-        magnitude; or `pwrel` times |x|, for each value. 0 is lossless.
+        magnitude; or `pwrel` times |x|, for each value. 0 is lossless. Of complex numbers the values are the real and the
+        imaginary parts: each is within the bound, and a range is that of all parts.
     psnr, rmse, ratio
         In place of a bound, a target that the bound is searched for: at least so many decibels, at most this root mean
         square error, at least this ratio of bytes.
@@ -128,6 +130,7 @@ def compress(
     axes
         The role of each axis, such as `"s,z,y,x"`: z, y and x are coded together, s apart. With `"auto"` each array
         decides, also with a codec that is named; a preset does so by default. Arrays on a GPU keep the order of their axes.
+        Complex numbers have one more role, the last one, for the axis of their parts.
     chunk_tiles
         How many tiles a chunk of a codec of tiles has. By default the preset chooses that, and a codec that is named has 4.
         A codec, rank, axes and tiles that the `info` of a stream names make that stream again.

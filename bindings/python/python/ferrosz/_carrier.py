@@ -46,12 +46,16 @@ def from_carrier(array: Any, dtype: Any) -> Any:
     return array.astype(dtype, copy=False)
 
 
-def fill_in_carrier(fill: Any, dtype: Any) -> float | None:
-    """A fill value as one of a stream; none if the stream's type does not have it, as then no element does."""
+def fills_in_carrier(fill: Any, dtype: Any) -> list[float]:
+    """The values of a stream that stand for a fill value: both parts of a complex one, and none if the stream's type does
+    not have it, as then no element does."""
     carrier = carrier_of(dtype)
     if np.dtype(dtype).name in CARRIERS and not np.iinfo(carrier).min <= int(fill) <= np.iinfo(carrier).max:
-        return None
-    return float(fill)
+        return []
+    if carrier.kind != "c":
+        return [float(fill)]
+    parts = [float(np.real(fill)), float(np.imag(fill))]
+    return parts[:1] if np.array_equal(parts[:1], parts[1:], equal_nan=True) else parts
 
 
 def refuse_type(dtype: Any, of: str) -> None:

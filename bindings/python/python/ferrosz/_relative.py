@@ -83,6 +83,10 @@ def extremes_of(
     if isinstance(block, np.ma.MaskedArray):
         block = block.compressed()
     block = block if is_on_gpu(block) else np.asarray(block)
+    if block.dtype.kind == "c":
+        found = [extremes_of(part, fill, valid) for part in (block.real, block.imag)]
+        known = [extremes for extremes in found if extremes is not None]
+        return (min(low for low, _ in known), builtins.max(high for _, high in known)) if known else None
     if block.size and not fill and valid is None:
         # The usual case: all elements count. A NaN would be the least and the greatest.
         low, high = float(block.min()), float(block.max())
@@ -93,8 +97,8 @@ def extremes_of(
         counts &= block != _as_element(value, block.dtype)
     if valid is not None:
         counts &= (block >= valid[0]) & (block <= valid[1])
-    found = block[counts]
-    return (float(found.min()), float(found.max())) if found.size else None
+    chosen = block[counts]
+    return (float(chosen.min()), float(chosen.max())) if chosen.size else None
 
 
 def _as_element(value: float, dtype: np.dtype[Any]) -> Any:

@@ -26,7 +26,7 @@ from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import RangeByteRequest
 
 from . import ArgumentError, Compressor, DamagedStream, PartialStream, cf, decompress
-from ._carrier import fill_in_carrier, from_carrier, refuse_type, to_carrier
+from ._carrier import fills_in_carrier, from_carrier, refuse_type, to_carrier
 from ._choice import MOST_AXES, settings_of_chunks
 from ._device import cupy, is_on_gpu
 from ._ferrosz import has_splines
@@ -173,9 +173,9 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            stream = self._compress(self._masked(chunk_spec.fill_value), array, ticket)
+            stream = self._compress(self._masked(chunk_spec.fill_value, array.dtype), array, ticket)
             return buffer.from_array_like(cupy().from_dlpack(stream))
-        known = ["auto", *self._masked(fill_in_carrier(chunk_spec.fill_value, array.dtype))]
+        known = ["auto", *self._masked(chunk_spec.fill_value, array.dtype)]
         stream = self._compress(known, to_carrier(array), ticket)
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
@@ -255,11 +255,12 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array = stream.decompress(box)
         return _buffer_of(array, array.shape, chunk_spec)[rest]
 
-    def _masked(self, fill: Any) -> list[Any]:
-        """The fill value of an array, if chunks have a mask of it: zeros need none where the codec keeps them."""
+    def _masked(self, fill: Any, dtype: Any) -> list[float]:
+        """The fill values of a stream of an array of this type, if chunks have a mask of its fill value: zeros need none where
+        the codec keeps them."""
         keeps_zeros = not (self.written_once if self.codec is None else has_splines(self.codec))
-        is_kept = keeps_zeros and fill == 0 and not np.signbit(fill)
-        return [] if fill is None or is_kept else [fill]
+        known = [] if fill is None else fills_in_carrier(fill, dtype)
+        return [value for value in known if not (keeps_zeros and value == 0 and not np.signbit(value))]
 
     def _compress(self, fill: Any, array: Any, ticket: Any) -> Any:
         if ticket is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ArgumentError, Compressor, cf
-from .._carrier import fill_in_carrier, refuse_type, to_carrier
+from .. import ArgumentError, Compressor, UnsupportedType, cf
+from .._carrier import fills_in_carrier, refuse_type, to_carrier
 from .._choice import MOST_AXES
 from .._device import cupy, is_on_gpu
 from .._masked import unmasked
@@ -88,6 +88,10 @@ def write(
         array = np.asarray(array)
     # Other types are errors, where h5py would leave the filter away.
     refuse_type(array.dtype, "the filter")
+    if array.dtype.kind == "c":
+        raise UnsupportedType(
+            "the filter has no arrays of complex numbers, which HDF5 has as compounds: write array.real and array.imag"
+        )
     cf.note_error(array)
     array, of_mask = unmasked(array)
     if fillvalue is None:
@@ -130,8 +134,7 @@ def write(
 def _fills(fill: float | str | None, fillvalue: float | None, dtype: np.dtype[Any]) -> list[Any]:
     """The fill values of a dataset as the filter has them."""
     if fill == "auto":
-        of_dataset = None if fillvalue is None else fill_in_carrier(fillvalue, dtype)
-        return ["auto"] if of_dataset is None else ["auto", of_dataset]
+        return ["auto", *([] if fillvalue is None else fills_in_carrier(fillvalue, dtype))]
     return [] if fill is None or fill == "none" else [fill]
 
 

@@ -72,9 +72,8 @@ fn decompress<V: Value>(
     stream: &[u8],
     info: &Info,
 ) -> Result<bool, Failure> {
-    // In numbers, of which a complex one is two values.
+    let of = Shape::of_stream(info).of;
     let part = args.part.of(info.number_extents())?;
-    let shape = Shape::of_stream(info);
     let start = Instant::now();
     let mut damages = Vec::new();
     let cut = Cut::of(stream, info);
@@ -102,12 +101,9 @@ fn decompress<V: Value>(
             }
             None => whole_or_mapped(stream, info, common).map_err(explain)?,
             Some(part) => {
-                extents = shape.of.of_values(part.extents());
-                let of_values = shape.of.part_of_values(part);
-                let values: Vec<V> = decompressor
-                    .decompress_part(stream, &of_values)
-                    .map_err(explain)?;
-                values.into()
+                extents = of.of_values(part.extents());
+                let values = decompressor.decompress_part::<V>(stream, &of.part_of_values(part));
+                values.map_err(explain)?.into()
             }
         };
         seconds = start.elapsed().as_secs_f64();

@@ -19,6 +19,8 @@ pub struct Chunk {
     extents: Extents,
     data_type: DataType,
     value_type: ValueType,
+    /// Whether the values are the parts of complex numbers.
+    is_complex: bool,
     fill_value: FillValue,
 }
 
@@ -34,14 +36,15 @@ impl Chunk {
         data_type: &DataType,
         fill_value: &FillValue,
     ) -> Result<Self, CodecError> {
-        let value_type = value_type(data_type)?;
+        let (value_type, is_complex) = value_type(data_type)?;
         ArrayBytes::new_fill_value(data_type, 1, fill_value)?;
         let shape: Vec<u64> = shape.iter().map(|length| length.get()).collect();
         Ok(Self {
-            extents: extents(&shape)?,
+            extents: extents(&shape, is_complex)?,
             shape,
             data_type: data_type.clone(),
             value_type,
+            is_complex,
             fill_value: fill_value.clone(),
         })
     }
@@ -51,7 +54,8 @@ impl Chunk {
         &self.shape
     }
 
-    /// The lengths of the axes of its stream. A chunk without axes has a stream with one.
+    /// The lengths of the axes of its stream. A chunk without axes has a stream with one. Complex numbers have one more axis,
+    /// that of their parts.
     pub fn extents(&self) -> &[u64] {
         self.extents.lengths()
     }
@@ -64,6 +68,19 @@ impl Chunk {
     /// The type of its values.
     pub fn value_type(&self) -> ValueType {
         self.value_type
+    }
+
+    /// Whether its values are the parts of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.is_complex
+    }
+
+    /// A part of the chunk as a part of its values.
+    pub fn part_of_values(&self, part: Part) -> Part {
+        match self.is_complex {
+            true => part.of_parts(),
+            false => part,
+        }
     }
 
     /// The number of its values.
@@ -98,12 +115,16 @@ impl Chunk {
             return Err(InvalidBytesLengthError::new(bytes.len(), wanted).into());
         }
         with_value!(self.value_type, V => {
-            // As long as a value: `Chunk::new` has checked it.
-            let fill_value: V = pod_read_unaligned(self.fill_value.as_ne_bytes());
+            // As long as a value, or as both parts of a number: `Chunk::new` has checked it.
+            let of_array = self.fill_value.as_ne_bytes().chunks_exact(size_of::<V>());
+            let fills = of_array.map(|bytes| Fill::Bits(pod_read_unaligned::<V>(bytes).to_value_bits()));
+            let fills: Vec<Fill> = fills.collect();
             let values = values(bytes);
-            let fill = Fill::Bits(fill_value.to_value_bits());
-            let compressor = compressor.extents(self.extents()).map_err(codec_error)?;
-            compressor.fills_of::<V>(&values, &[fill]).compress(&values).map_err(codec_error)
+            let mut compressor = compressor.extents(self.extents()).map_err(codec_error)?;
+            if self.is_complex {
+                compressor = compressor.complex();
+            }
+            compressor.fills_of::<V>(&values, &fills).compress(&values).map_err(codec_error)
         })
     }
 
@@ -118,7 +139,8 @@ impl Chunk {
         stream: &[u8],
     ) -> Result<Vec<u8>, CodecError> {
         let info = ferrosz::info(stream).map_err(codec_error)?;
-        if (info.dtype, info.elements) != (self.value_type, self.elements()) {
+        let found = (info.dtype, info.is_complex, info.elements);
+        if found != (self.value_type, self.is_complex, self.elements()) {
             return Err(CodecError::Other(format!(
                 "codec ferrosz: the chunk has the stream of {} values of {}, but chunks of the array have {} of {}",
                 info.elements,
@@ -164,19 +186,30 @@ impl Chunk {
     }
 }
 
-/// The type of values that ferrosz and Zarr have in common.
+/// The type of values that ferrosz and Zarr have in common, and whether they are the parts of complex numbers.
 ///
 /// # Errors
 ///
 /// [`CodecError::UnsupportedDataType`].
-pub fn value_type(data_type: &DataType) -> Result<ValueType, CodecError> {
+pub fn value_type(data_type: &DataType) -> Result<(ValueType, bool), CodecError> {
     let name = data_type.name_v3();
-    let found = ValueType::ALL.into_iter().find(|value_type| {
-        name.as_deref() == Some(zarr_name(*value_type))
-            && data_type.fixed_size() == Some(value_type.bytes())
-    });
+    let is_of = |of: &str, bytes: usize| {
+        name.as_deref() == Some(of) && data_type.fixed_size() == Some(bytes)
+    };
+    let mut real = ValueType::ALL.into_iter();
+    let real = real.find(|value_type| is_of(zarr_name(*value_type), value_type.bytes()));
+    let mut complex = COMPLEX.into_iter();
+    let complex = complex.find(|(name, parts)| is_of(name, 2 * parts.bytes()));
+    let complex = complex.map(|(_, parts)| (parts, true));
+    let found = real.map(|value_type| (value_type, false)).or(complex);
     found.ok_or_else(|| CodecError::UnsupportedDataType(data_type.clone(), "ferrosz".to_string()))
 }
+
+/// The names of the types of complex numbers in the metadata of arrays, and the types of their parts.
+const COMPLEX: [(&str, ValueType); 2] = [
+    ("complex64", ValueType::F32),
+    ("complex128", ValueType::F64),
+];
 
 /// The name of a type in the metadata of arrays.
 fn zarr_name(value_type: ValueType) -> &'static str {
@@ -193,9 +226,11 @@ fn zarr_name(value_type: ValueType) -> &'static str {
 }
 
 /// The extents of the stream of a chunk.
-fn extents(shape: &[u64]) -> Result<Extents, CodecError> {
-    let lengths = if shape.is_empty() { &[1] } else { shape };
-    Extents::new(lengths).ok_or_else(|| codec_error(Error::BadExtents(format!("{shape:?}"))))
+fn extents(shape: &[u64], is_complex: bool) -> Result<Extents, CodecError> {
+    let numbers = if shape.is_empty() { &[1] } else { shape };
+    let parts: &[u64] = if is_complex { &[2] } else { &[] };
+    Extents::new(&[numbers, parts].concat())
+        .ok_or_else(|| codec_error(Error::BadExtents(format!("{shape:?}"))))
 }
 
 /// The values of these bytes; a copy if they are not aligned.

@@ -66,7 +66,8 @@ impl<'a> Reading<'a> {
                 // A range beyond the end of a stream, whose length is not known, is an error of most stores.
                 let least = PartialStream::least_bytes(chunk.elements());
                 let first = least.min(PartialStream::FIRST_BYTES as u64);
-                State::First(Vec::new(), first, Part::Box(subset.to_ranges()))
+                let part = chunk.part_of_values(Part::Box(subset.to_ranges()));
+                State::First(Vec::new(), first, part)
             }
         };
         Ok(Self {
@@ -151,6 +152,7 @@ impl<'a> Reading<'a> {
             Ok(stream) => {
                 let longest = self.chunk.field_bytes().saturating_mul(LONGEST);
                 let is_of_chunk = stream.dtype() == self.chunk.value_type()
+                    && stream.is_complex() == self.chunk.is_complex()
                     && stream.extents() == self.chunk.extents();
                 self.state = match is_of_chunk && stream.bytes().len() as u64 <= longest {
                     true => State::Part(Box::new(stream), part.clone()),

@@ -124,7 +124,7 @@ impl<'a> Coded<'a> {
         });
         counts.complete(false);
         let frequencies = FrequencyTables::of::<C>(&counts);
-        let pushes = Pushes::new::<C>(&frequencies);
+        let pushes = Pushes::new::<C>(&frequencies).unwrap();
         let mut words = vec![0; entropy::word_count(ChunkLength::Four)];
         let mut images =
             vec![(Form::Zero, vec![0; image_bytes(ChunkLength::Four)], 0); chunks.len()];
@@ -140,7 +140,7 @@ impl<'a> Coded<'a> {
                 entropy::encode(version, tiles, &pushes, codes, value, &mut words, image);
         });
         let bytes: usize = images.iter().map(|(_, _, length)| length).sum();
-        let pops = Pops::new::<C>(&frequencies);
+        let pops = Pops::new::<C>(&frequencies).unwrap();
         let mut found = vec![[0; TILE]; RUN_TILES as usize];
         let decode = time(&mut |number| {
             let (tiles, codes) = &chunks[number];

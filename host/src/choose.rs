@@ -533,4 +533,28 @@ mod tests {
             assert_eq!(shape.rank(), rank, "{lengths:?}");
         }
     }
+
+    /// Blocks that are more than half empty are none; tiles are cut off where the field ends.
+    #[test]
+    fn blocks_are_at_least_half_full() {
+        for (lengths, of_blocks, of_tiles) in [
+            (&[9000, 2][..], 1, 2),
+            (&[9000, 3], 1, 2),
+            (&[9000, 4], 2, 2),
+            (&[5, 3000, 2], 1, 3),
+            (&[4, 60, 2], 3, 3),
+            (&[5, 60, 2], 1, 3),
+            (&[60, 100, 3], 3, 3),
+            (&[9, 9, 9], 1, 3),
+            (&[10, 10, 10], 3, 3),
+            (&[40, 9, 5], 1, 3),
+            (&[u64::MAX], 1, 1),
+        ] {
+            let extents = Extents::new(lengths).unwrap();
+            for (codec, rank) in [(Codec::LORENZO, of_blocks), (Codec::INTERP, of_tiles)] {
+                let shape = natural_shape(codec, &extents);
+                assert_eq!(shape.rank(), rank, "{lengths:?} {codec}");
+            }
+        }
+    }
 }

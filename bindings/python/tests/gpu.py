@@ -57,6 +57,27 @@ def check_equal_bytes(dtype: str, codec: str) -> None:
     assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(part)), whole[3:9, :, 7:20])
 
 
+def check_complex(dtype: str) -> None:
+    """Complex numbers, whose parts are slices in device memory."""
+    parts = field_of(8, {"complex64": "float32", "complex128": "float64"}[dtype])
+    array = np.ascontiguousarray((parts + 1j * parts[::-1]).astype(dtype))
+    axes = ",".join(["z", "y", "x"][-array.ndim :] + ["s"])
+    for codec in ("plain", "lorenzo", "interp"):
+        expected = bytes(ferrosz.compress(array, range=BOUND, codec=codec, axes=axes, fill=None, device="cpu"))
+        whole = ferrosz.decompress(expected, device="cpu")
+        on_cupy = cupy.asarray(array)
+        for owned in (on_cupy, torch.from_dlpack(on_cupy)):
+            stream = ferrosz.compress(owned, range=BOUND, codec=codec)
+            assert bytes_of(stream) == expected
+            back = ferrosz.decompress(stream)
+            assert back.dtype == dtype and back.shape == array.shape
+            assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(back)), whole)
+            assert np.array_equal(torch.from_dlpack(back).cpu().numpy(), whole)
+        out = cupy.empty_like(on_cupy)
+        assert ferrosz.decompress(cupy.from_dlpack(stream), out=out) is out
+        assert np.array_equal(cupy.asnumpy(out), whole)
+
+
 def check_streams() -> None:
     """A call sees what was put into the caller's stream before it, and what comes behind sees its result."""
     array = field_of(64, "float32")
@@ -317,6 +338,8 @@ def main() -> None:
     for dtype in ("float32", "float64", "float16", "int16"):
         for codec in ("plain", "lorenzo+rans", "interp"):
             check_equal_bytes(dtype, codec)
+    for dtype in ("complex64", "complex128"):
+        check_complex(dtype)
     check_streams()
     check_kept_memory()
     check_results_that_end_early()

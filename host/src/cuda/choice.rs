@@ -494,6 +494,42 @@ mod tests {
         assert_eq!(allocations(), of_first_calls);
     }
 
+    /// In device memory nothing else is tried.
+    #[test]
+    fn parts_of_complex_numbers_are_slices() {
+        let lengths = [20, 30, 40, 2];
+        let elements: u64 = lengths.iter().product();
+        let executor = emulator::new();
+        let memory = executor.allocate(4 * elements).unwrap();
+        let field = executor.view::<u32>(&memory);
+        let values: Vec<f32> = (0..elements).map(|i| (i as f32 * 0.1).sin()).collect();
+        executor
+            .upload(bytemuck::cast_slice(&values), field)
+            .unwrap();
+        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let cells = executor.view::<u64>(&own_cells);
+        executor.clear(cells).unwrap();
+        let mut boxes = BoxMemory::default();
+        for preset in Preset::ALL {
+            let compressor = Compressor::new(preset, Bound::abs(1e-3).unwrap());
+            let compressor = compressor.extents(&lengths).unwrap().complex();
+            let extents = compressor.extents_for(elements).unwrap();
+            let request = request_of::<f32>(&compressor, &extents).unwrap().unwrap();
+            let mappings = Mappings::new::<f32>(&compressor, &extents).unwrap();
+            let (found, _) =
+                choose_on::<f32, _>(&executor, &request, &mappings, field, cells, &mut boxes)
+                    .unwrap();
+            let named = compressor.axes("z,y,x,s".parse().unwrap());
+            let wanted = named.choose(&values).unwrap();
+            assert_eq!(compressor.with_chosen(found), wanted, "{preset:?}");
+        }
+        // The codec alone decides then.
+        let named = Compressor::new(Codec::PLAIN, Bound::abs(1e-3).unwrap());
+        let named = named.extents(&lengths).unwrap().complex();
+        let extents = named.extents_for(elements).unwrap();
+        assert!(request_of::<f32>(&named, &extents).unwrap().is_none());
+    }
+
     #[test]
     fn the_choice_is_that_of_the_cpu() {
         let all = &Preset::ALL;

@@ -34,8 +34,9 @@ use ferrosz_codec::with_element;
 use ferrosz_codec::{Bound, Codec, Element};
 
 /// The default shape of blocks or tiles of a field: as many dimensions as are longer than 1, up to three, without leading
-/// dimensions that are shorter than a block. Blocks, which are whole at the end of the field, too, have no more dimensions than
-/// leave half of them full. If the axes have roles, as many dimensions as these give.
+/// dimensions that are shorter than a block. Blocks at the end of the field cost as many bits as full ones, so they have no
+/// more dimensions than leave half of their elements in the field; tiles are cut off there. If the axes have roles, there are
+/// as many dimensions as these give.
 pub(crate) fn natural_shape(codec: Codec, extents: &Extents) -> Shape {
     if !extents.roles().is_default() {
         return Grid::new(Shape::Cube, extents).shape();

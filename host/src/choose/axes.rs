@@ -113,8 +113,8 @@ fn longer(extents: &Extents, parts: Option<usize>) -> Vec<usize> {
 }
 
 /// The candidates that put smooth axes last. None if no axis is clearly smoother than those that the default rule
-/// codes in `order`. Parts of complex numbers are slices. With `roughest_first` there is also the order of cuSZ-i's paper, in which the roughest of the axes that are coded
-/// together comes first.
+/// codes in `order`. Parts of complex numbers are slices. With `roughest_first` there is also the order of cuSZ-i's paper, in
+/// which the roughest of the axes that are coded together comes first.
 ///
 /// # Errors
 ///

@@ -333,7 +333,7 @@ fn what_is_not_complex_is_refused() {
     assert!(matches!(error, Error::BadExtents(_)));
 }
 
-/// Blocks of a codec that is named are at least half full, so that smooth fields of few elements along an axis are shorter
+/// Blocks of a codec that is named are more than half full, so that smooth fields of few elements along an axis are shorter
 /// than the field.
 #[test]
 fn fields_of_short_axes_are_never_longer_than_raw() {

@@ -35,8 +35,8 @@ use ferrosz_codec::{Bound, Codec, Element};
 
 /// The default shape of blocks or tiles of a field: as many dimensions as are longer than 1, up to three, without leading
 /// dimensions that are shorter than a block. Blocks at the end of the field cost as many bits as full ones, so they have no
-/// more dimensions than leave half of their elements in the field; tiles are cut off there. If the axes have roles, there are
-/// as many dimensions as these give.
+/// more dimensions than leave more than half of their elements in the field: blocks that are half empty were twice as long as
+/// lines. Tiles are cut off there. If the axes have roles, there are as many dimensions as these give.
 pub(crate) fn natural_shape(codec: Codec, extents: &Extents) -> Shape {
     if !extents.roles().is_default() {
         return Grid::new(Shape::Cube, extents).shape();
@@ -46,21 +46,21 @@ pub(crate) fn natural_shape(codec: Codec, extents: &Extents) -> Shape {
     let most = full.count().clamp(1, Shape::ALL.len());
     let is_full = |shape: &Shape| {
         let is_in_tiles = codec.tiles().is_some();
-        is_in_tiles || *shape == Shape::Line || are_half_full(*shape, extents)
+        is_in_tiles || *shape == Shape::Line || are_mostly_full(*shape, extents)
     };
     let shapes = (1..=most as u8).rev().filter_map(Shape::of_rank);
     shapes.into_iter().find(is_full).unwrap_or(Shape::Line)
 }
 
-/// Whether the blocks of a field have at most twice as many elements as the field.
-fn are_half_full(shape: Shape, extents: &Extents) -> bool {
+/// Whether the blocks of a field have less than twice as many elements as the field.
+fn are_mostly_full(shape: Shape, extents: &Extents) -> bool {
     let lengths = Grid::new(shape, extents).lengths();
     let in_blocks = lengths.iter().zip(shape.extents());
     let padded = in_blocks.map(|(length, of_block)| {
         let of_block = u128::from(of_block);
         u128::from(*length).next_multiple_of(of_block)
     });
-    padded.product::<u128>() <= 2 * u128::from(extents.elements())
+    padded.product::<u128>() < 2 * u128::from(extents.elements().max(1))
 }
 
 /// Elements along an edge of the smallest blocks, which are cubes.
@@ -535,16 +535,18 @@ mod tests {
         }
     }
 
-    /// Blocks that are more than half empty are none; tiles are cut off where the field ends.
+    /// Blocks that are half empty are none; tiles are cut off where the field ends.
     #[test]
-    fn blocks_are_at_least_half_full() {
+    fn blocks_are_more_than_half_full() {
         for (lengths, of_blocks, of_tiles) in [
             (&[9000, 2][..], 1, 2),
             (&[9000, 3], 1, 2),
-            (&[9000, 4], 2, 2),
+            (&[9000, 4], 1, 2),
+            (&[9000, 5], 2, 2),
             (&[5, 3000, 2], 1, 3),
-            (&[4, 60, 2], 3, 3),
-            (&[5, 60, 2], 1, 3),
+            (&[4, 60, 2], 1, 3),
+            (&[4, 60, 3], 3, 3),
+            (&[512, 512, 2], 1, 3),
             (&[60, 100, 3], 3, 3),
             (&[9, 9, 9], 1, 3),
             (&[10, 10, 10], 3, 3),

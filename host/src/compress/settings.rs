@@ -311,7 +311,7 @@ impl Compressor {
     ///
     /// Without this call a preset also chooses the rank. A codec takes as many dimensions as the field has, up to
     /// three, without leading dimensions that are shorter than a block's edge of 4; a codec of blocks no more than leave its
-    /// blocks half full: an array of n x 2 is a line. With rank 1 all axes are one line.
+    /// blocks more than half full: an array of n x 2 is a line. With rank 1 all axes are one line.
     ///
     /// # Errors
     ///

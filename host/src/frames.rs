@@ -43,6 +43,12 @@ use ferrosz_codec::container::frames::{
 #[derive(Debug, Clone)]
 pub struct Frames<'a> {
     bytes: &'a [u8],
+    places: FramePlaces,
+}
+
+/// Where the frames of a file are, without its bytes: for one who cannot borrow them for as long as [`Frames`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FramePlaces {
     /// The position of each frame's head; 0 if it is lost.
     positions: Vec<u64>,
     end: FramesEnd,
@@ -69,30 +75,23 @@ impl<'a> Frames<'a> {
     ///
     /// [`Error::BadFrames`] if the bytes do not begin as a file of frames.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
-        check_start(bytes)?;
-        Ok(match indexed(bytes) {
-            Some(positions) => Self {
-                bytes,
-                positions,
-                end: FramesEnd::Indexed,
-            },
-            None => scan(bytes),
-        })
+        let places = FramePlaces::find(bytes)?;
+        Ok(Self { bytes, places })
     }
 
     /// The number of frames, those whose heads are lost included.
     pub fn len(&self) -> u64 {
-        self.positions.len() as u64
+        self.places.len()
     }
 
     /// Whether there is no frame.
     pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+        self.places.is_empty()
     }
 
     /// How the file ends.
     pub fn end(&self) -> FramesEnd {
-        self.end
+        self.places.end()
     }
 
     /// The stream of a frame, for [`Decompressor`](crate::Decompressor) and [`info()`](crate::info()).
@@ -101,13 +100,55 @@ impl<'a> Frames<'a> {
     ///
     /// [`Error::BadFrames`] if there is no such frame, or its head is damaged.
     pub fn stream(&self, number: u64) -> Result<&'a [u8], Error> {
+        self.places.stream(self.bytes, number)
+    }
+}
+
+impl FramePlaces {
+    /// As [`Frames::open`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn find(bytes: &[u8]) -> Result<Self, Error> {
+        check_start(bytes)?;
+        Ok(match indexed(bytes) {
+            Some(positions) => Self {
+                positions,
+                end: FramesEnd::Indexed,
+            },
+            None => scan(bytes),
+        })
+    }
+
+    /// As [`Frames::len`].
+    pub fn len(&self) -> u64 {
+        self.positions.len() as u64
+    }
+
+    /// As [`Frames::is_empty`].
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// As [`Frames::end`].
+    pub fn end(&self) -> FramesEnd {
+        self.end
+    }
+
+    /// As [`Frames::stream`], of the bytes in which the frames were found.
+    ///
+    /// # Errors
+    ///
+    /// As there; also if the bytes have changed since.
+    pub fn stream<'a>(&self, bytes: &'a [u8], number: u64) -> Result<&'a [u8], Error> {
         let position = usize::try_from(number).ok();
         let position = position.and_then(|number| self.positions.get(number));
         let position = position.ok_or_else(|| {
             let count = self.len();
             Error::BadFrames(format!("there is no frame {number}, only {count} frames"))
         })?;
-        match record(self.bytes, *position) {
+        match record(bytes, *position) {
             Some((FrameHead::Frame { number: found, .. }, stream)) if found == number => Ok(stream),
             _ => Err(Error::BadFrames(format!(
                 "the head of frame {number} is damaged"
@@ -169,7 +210,7 @@ fn indexed(bytes: &[u8]) -> Option<Vec<u64>> {
 }
 
 /// Finds the frames by their heads. Behind a damaged head the next one is searched.
-fn scan(bytes: &[u8]) -> Frames<'_> {
+fn scan(bytes: &[u8]) -> FramePlaces {
     let mut positions = Vec::new();
     // The next record should be at `expected`; up to `at` there is none.
     let (mut expected, mut at) = (FRAME_HEAD_BYTES as u64, FRAME_HEAD_BYTES as u64);
@@ -198,8 +239,7 @@ fn scan(bytes: &[u8]) -> Frames<'_> {
             break;
         }
     }
-    Frames {
-        bytes,
+    FramePlaces {
         positions,
         end: end.unwrap_or(FramesEnd::Stopped {
             rest: bytes.len() as u64 - expected,

@@ -46,6 +46,16 @@ impl Part {
         }
     }
 
+    /// The part of a field with these extents as boxes, in the order of their elements: one, or those that a range of
+    /// elements consists of.
+    pub fn boxes(&self, extents: &[u64]) -> Vec<Vec<Range<u64>>> {
+        match self {
+            Self::Box(ranges) => vec![ranges.clone()],
+            Self::Elements(_) if extents.contains(&0) => Vec::new(),
+            Self::Elements(range) => boxes_of_range(extents, range.clone()),
+        }
+    }
+
     /// The pieces of the part of a field whose axes have this order, one behind the other.
     pub(crate) fn pieces(&self, layout: &Layout, order: &Order) -> Result<Vec<Piece>, Error> {
         let user = order.user_extents(&layout.extents);

@@ -309,6 +309,11 @@ struct Part {
 }
 
 impl Compressor {
+    /// The settings.
+    pub(crate) fn options(&self) -> &Arc<Options> {
+        &self.options
+    }
+
     /// The part of an array of this shape at an index.
     fn part(
         &self,

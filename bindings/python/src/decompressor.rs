@@ -73,10 +73,7 @@ impl Decompressor {
             None => (None, numbers.to_vec()),
             Some(part) => (Some(Part::Box(part.ranges)), part.shape),
         };
-        let number_type = NumberType {
-            values: info.dtype,
-            is_complex: info.is_complex,
-        };
+        let number_type = NumberType::of(&info);
         let wanted = Wanted {
             decompressor: self.decompressor,
             source: Source::Buffer(bytes),
@@ -102,8 +99,15 @@ impl Decompressor {
     }
 }
 
+impl Decompressor {
+    /// The settings.
+    pub(crate) fn settings(&self) -> ferrosz::Decompressor {
+        self.decompressor
+    }
+}
+
 /// Whether an object is surely in the memory of the CPU, which saves questions about GPUs.
-fn is_host_buffer(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_host_buffer(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<Stream>() || object.is_instance_of::<PyBytes>()
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{UNSUPPORTED_TYPE, typed};
 use dlpark::ffi::{DLDataType, DLDataTypeCode};
 use ferrosz::codec::mapping::axes::PARTS;
-use ferrosz::{Part, ValueType};
+use ferrosz::{Info, Part, ValueType};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use std::fmt::Display;
@@ -35,6 +35,14 @@ impl NumberType {
         Self {
             values,
             is_complex: false,
+        }
+    }
+
+    /// Those of a stream.
+    pub fn of(info: &Info) -> Self {
+        Self {
+            values: info.dtype,
+            is_complex: info.is_complex,
         }
     }
 

@@ -110,6 +110,10 @@ fn fields_of(error: &Error, fields: &Bound<'_, PyDict>) -> PyResult<&'static str
             }
             Ok(DAMAGED_STREAM)
         }
+        Error::BadFrames(_) => {
+            fields.set_item("kind", "bad_frames")?;
+            Ok(DAMAGED_STREAM)
+        }
         Error::TargetNotReached { target, best } => {
             fields.set_item("target", target.kind().name())?;
             fields.set_item("wanted", target.value())?;

@@ -39,10 +39,7 @@ struct Fields<'py> {
 /// `DamagedStream`.
 pub fn info_of<'py>(py: Python<'py>, stream: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let info = ferrosz::info(stream).map_err(|error| raised(py, &error))?;
-    let number_type = NumberType {
-        values: info.dtype,
-        is_complex: info.is_complex,
-    };
+    let number_type = NumberType::of(&info);
     let fields = Fields {
         dtype: number_type.name(),
         shape: PyTuple::new(py, info.number_extents())?,

@@ -7,6 +7,7 @@ mod arguments;
 mod array_in;
 mod array_out;
 mod bare;
+mod batch;
 mod call;
 mod codec;
 mod compressor;
@@ -15,6 +16,7 @@ mod device;
 mod dtype;
 mod error;
 mod fill;
+mod frames;
 mod group;
 mod info;
 mod masked;
@@ -22,7 +24,9 @@ mod options;
 mod part;
 mod partial;
 mod pool;
+mod salvage;
 mod stream;
+mod update;
 mod verify;
 
 use pyo3::prelude::*;
@@ -31,6 +35,8 @@ use pyo3::prelude::*;
 mod _ferrosz {
     #[pymodule_export]
     use crate::bare::{bare_compress, bare_decompress};
+    #[pymodule_export]
+    use crate::batch::{compress_batch, decompress_batch};
     #[pymodule_export]
     use crate::codec::{codec_id, has_splines};
     #[pymodule_export]
@@ -42,6 +48,8 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::fill::detect_fill;
     #[pymodule_export]
+    use crate::frames::{FrameReader, FrameWriter, Frames};
+    #[pymodule_export]
     use crate::info::info;
 
     #[pymodule_export]
@@ -51,7 +59,11 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::partial::PartialStream;
     #[pymodule_export]
+    use crate::salvage::salvage;
+    #[pymodule_export]
     use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::update::{update, update_in_place};
     #[pymodule_export]
     use crate::verify::verify;
 

@@ -201,6 +201,19 @@ impl Options {
         extents: &[u64],
         is_complex: bool,
     ) -> Result<Compressor, Error> {
+        self.filled(self.of_extents(extents, is_complex)?, values)
+    }
+
+    /// A compressor with the fill values of a field.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn filled<V: Value>(
+        &self,
+        compressor: Compressor,
+        values: &[V],
+    ) -> Result<Compressor, Error> {
         match &self.fills {
             Fills::Auto(known) => {
                 // The library leaves values away that the type does not have. Here they are arguments of a user.
@@ -212,10 +225,9 @@ impl Options {
                         return Err(Error::FillOfOtherType { fill, value_type });
                     }
                 }
-                let compressor = self.with_fills(&[], extents, is_complex)?;
                 Ok(compressor.fills_of(values, known))
             }
-            Fills::Given(fills) => self.with_fills(fills, extents, is_complex),
+            Fills::Given(fills) => add_fills(compressor, fills),
         }
     }
 
@@ -230,14 +242,28 @@ impl Options {
         extents: &[u64],
         is_complex: bool,
     ) -> Result<Compressor, Error> {
-        let add = |compressor: Compressor, fill: &Fill| compressor.fill(*fill);
+        add_fills(self.of_extents(extents, is_complex)?, fills)
+    }
+
+    /// The compressor for a field of these extents, which are those of its parts if it is of complex numbers. Fill values are
+    /// left away.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn of_extents(&self, extents: &[u64], is_complex: bool) -> Result<Compressor, Error> {
         let compressor = self.compressor.extents(extents)?;
-        let compressor = match is_complex {
+        Ok(match is_complex {
             true => compressor.complex(),
             false => compressor,
-        };
-        fills.iter().try_fold(compressor, add)
+        })
     }
+}
+
+/// A compressor with these fill values.
+fn add_fills(compressor: Compressor, fills: &[Fill]) -> Result<Compressor, Error> {
+    let add = |compressor: Compressor, fill: &Fill| compressor.fill(*fill);
+    fills.iter().try_fold(compressor, add)
 }
 
 /// The preset or the codec of a call.

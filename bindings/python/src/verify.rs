@@ -96,10 +96,7 @@ pub fn verify<'py>(
     let (original, _) = masked::split(original)?;
     let (field, bytes) = (Field::new(&original)?, Bytes::new(stream)?);
     let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
-    let of_stream = NumberType {
-        values: info.dtype,
-        is_complex: info.is_complex,
-    };
+    let of_stream = NumberType::of(&info);
     if field.number_type() != of_stream || field.extents() != info.extents {
         let message = format!(
             "original: it has the shape {:?} of {}, and the stream {:?} of {}",

@@ -14,6 +14,7 @@ import ferrosz
 import ferrosz.archive
 import ferrosz.bare
 import ferrosz.cf
+import ferrosz.frames
 import ferrosz.hdf5
 import ferrosz.mpi
 import ferrosz.numcodecs
@@ -29,6 +30,7 @@ def documented() -> list[tuple[str, object, ModuleType]]:
         ferrosz.archive,
         ferrosz.bare,
         ferrosz.cf,
+        ferrosz.frames,
         ferrosz.hdf5,
         ferrosz.zarr,
         ferrosz.numcodecs,

@@ -10,6 +10,7 @@ import ferrosz
 import ferrosz.archive
 import ferrosz.bare
 import ferrosz.cf
+import ferrosz.frames
 import ferrosz.hdf5
 import ferrosz.mpi
 from ferrosz.zarr import FerroszCodec, codec_for
@@ -19,6 +20,12 @@ array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
 assert_type(ferrosz.Compressor(abs=1e-3, preset="fast").compress(array), ferrosz.Stream)
 stream = ferrosz.Compressor(range=1e-3, fill=[1e20, -9999.0]).compress(array)
 assert_type(ferrosz.decompress(stream, box=(slice(0, 2), ..., 3)), Any)
+assert_type(ferrosz.update(stream, array[0], box=0), ferrosz.Stream)
+assert_type(ferrosz.update_in_place(bytearray(stream), array[0], box=np.s_[0, :]), int)
+assert_type(ferrosz.salvage(stream)[1], list[ferrosz.Damage])
+assert_type(ferrosz.compress_batch([array, array], ferrosz.Compressor(abs=1e-3)), list[Any])
+assert_type(ferrosz.frames.Frames("run.fsf")[17], npt.NDArray[Any])
+assert_type([len(stream) for stream in ferrosz.frames.FrameReader(open("run.fsf", "rb"))], list[int])
 assert_type(ferrosz.bare.compress(array, mode="outlier", abs=1e-3), tuple[bytes, ferrosz.bare.Parameters])
 assert_type(ferrosz.info(memoryview(stream)).shape, tuple[int, ...])
 assert_type(bool(ferrosz.verify(array, stream)), bool)
@@ -54,4 +61,6 @@ FerroszCodec(range=1e-3)  # type: ignore[arg-type]
 ferrosz.cf.attributes({"abs": 1e-3})  # type: ignore[arg-type]
 ferrosz.archive.convert("months", "t.zarr", range="1e-3")  # type: ignore[arg-type]
 ferrosz.compress_part(array, None, box=..., shape=(3, 4), codec="plain", abs=1e-3)  # type: ignore[arg-type]
+ferrosz.update_in_place(bytes(stream), array[0], box=0)  # type: ignore[arg-type]
+ferrosz.frames.FrameWriter("run.fsf", abs=1e-3)  # type: ignore[call-arg]
 ferrosz.decompress("text")  # type: ignore[arg-type]

@@ -19,11 +19,17 @@ from ._ferrosz import (
     PartialStream,
     Stream,
     __version__,
+    compress_batch,
+    decompress_batch,
     detect_fill,
     info,
     release_memory,
+    salvage,
+    update,
+    update_in_place,
     verify,
 )
+from ._damage import Damage
 from ._group import Group
 from ._info import Info
 from ._verification import Verification
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "Compressor",
+    "Damage",
     "DamagedStream",
     "Decompressor",
     "DeviceArray",
@@ -68,11 +75,16 @@ __all__ = [
     "Verification",
     "__version__",
     "compress",
+    "compress_batch",
     "compress_part",
     "decompress",
+    "decompress_batch",
     "detect_fill",
     "info",
     "release_memory",
+    "salvage",
+    "update",
+    "update_in_place",
     "verify",
 ]
 

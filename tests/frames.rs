@@ -318,7 +318,7 @@ struct Seen(Arc<Mutex<Vec<u8>>>);
 impl Seen {
     fn frames(&self) -> usize {
         let bytes = self.0.lock().expect("a lock");
-        Frames::open(&bytes).map_or(0, |frames| frames.len() as usize)
+        Frames::open(&bytes[..]).map_or(0, |frames| frames.len() as usize)
     }
 }
 

@@ -52,7 +52,7 @@ impl Streams {
 }
 
 /// The frames of a file.
-fn open<'a>(location: &Location, bytes: &'a [u8]) -> Result<Frames<'a>, Failure> {
+fn open<'a>(location: &Location, bytes: &'a [u8]) -> Result<Frames<&'a [u8]>, Failure> {
     Frames::open(bytes).map_err(|error| Failure::failed(format_args!("{location}: {error}")))
 }
 
@@ -62,7 +62,7 @@ fn of_frame(location: &Location, number: u64, error: &Error) -> Failure {
 }
 
 /// The description of the first frame that has one.
-fn first_info(location: &Location, frames: &Frames<'_>) -> Result<Info, Failure> {
+fn first_info(location: &Location, frames: &Frames<&[u8]>) -> Result<Info, Failure> {
     let info = |number| ferrosz::info(frames.stream(number).ok()?).ok();
     (0..frames.len())
         .find_map(info)
@@ -72,7 +72,7 @@ fn first_info(location: &Location, frames: &Frames<'_>) -> Result<Info, Failure>
 /// The stream of a frame of this type and extents, and its description.
 fn frame_of<'a>(
     shape: &Shape,
-    frames: &Frames<'a>,
+    frames: &'a Frames<&[u8]>,
     number: u64,
 ) -> Result<(&'a [u8], Info), Error> {
     let stream = frames.stream(number)?;

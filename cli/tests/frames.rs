@@ -177,7 +177,8 @@ fn info_check_and_verify_know_frames() {
 fn damage_in_a_frame_leaves_the_others() {
     let place = place();
     let mut file = place.get("a.fsf");
-    let stream = Frames::open(&file).unwrap().stream(6).unwrap();
+    let frames = Frames::open(&file).unwrap();
+    let stream = frames.stream(6).unwrap();
     let at = stream.as_ptr() as usize - file.as_ptr() as usize;
     let end = at + stream.len() - 40;
     file[end] ^= 1;

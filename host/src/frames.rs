@@ -39,16 +39,11 @@ use ferrosz_codec::container::frames::{
     FRAME_ALIGNMENT, FRAME_HEAD_BYTES, FRAMES_VERSION, FrameHead, FrameIndex,
 };
 
-/// The frames of a file, which is in memory or mapped. Each frame has eight bytes of memory here.
+/// The frames of a file, which is in memory or mapped: a slice, or what owns the bytes. Each frame has eight bytes of memory
+/// here.
 #[derive(Debug, Clone)]
-pub struct Frames<'a> {
-    bytes: &'a [u8],
-    places: FramePlaces,
-}
-
-/// Where the frames of a file are, without its bytes: for one who cannot borrow them for as long as [`Frames`] does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FramePlaces {
+pub struct Frames<B> {
+    bytes: B,
     /// The position of each frame's head; 0 if it is lost.
     positions: Vec<u64>,
     end: FramesEnd,
@@ -68,30 +63,39 @@ pub enum FramesEnd {
     },
 }
 
-impl<'a> Frames<'a> {
+impl<B: AsRef<[u8]>> Frames<B> {
     /// Finds the frames: by the index, and in a file without one by their heads. A damaged head costs its frame alone.
     ///
     /// # Errors
     ///
     /// [`Error::BadFrames`] if the bytes do not begin as a file of frames.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
-        let places = FramePlaces::find(bytes)?;
-        Ok(Self { bytes, places })
+    pub fn open(bytes: B) -> Result<Self, Error> {
+        let file = bytes.as_ref();
+        check_start(file)?;
+        let (positions, end) = match indexed(file) {
+            Some(positions) => (positions, FramesEnd::Indexed),
+            None => scan(file),
+        };
+        Ok(Self {
+            bytes,
+            positions,
+            end,
+        })
     }
 
     /// The number of frames, those whose heads are lost included.
     pub fn len(&self) -> u64 {
-        self.places.len()
+        self.positions.len() as u64
     }
 
     /// Whether there is no frame.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.positions.is_empty()
     }
 
     /// How the file ends.
     pub fn end(&self) -> FramesEnd {
-        self.places.end()
+        self.end
     }
 
     /// The stream of a frame, for [`Decompressor`](crate::Decompressor) and [`info()`](crate::info()).
@@ -99,56 +103,14 @@ impl<'a> Frames<'a> {
     /// # Errors
     ///
     /// [`Error::BadFrames`] if there is no such frame, or its head is damaged.
-    pub fn stream(&self, number: u64) -> Result<&'a [u8], Error> {
-        self.places.stream(self.bytes, number)
-    }
-}
-
-impl FramePlaces {
-    /// As [`Frames::open`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn find(bytes: &[u8]) -> Result<Self, Error> {
-        check_start(bytes)?;
-        Ok(match indexed(bytes) {
-            Some(positions) => Self {
-                positions,
-                end: FramesEnd::Indexed,
-            },
-            None => scan(bytes),
-        })
-    }
-
-    /// As [`Frames::len`].
-    pub fn len(&self) -> u64 {
-        self.positions.len() as u64
-    }
-
-    /// As [`Frames::is_empty`].
-    pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
-    }
-
-    /// As [`Frames::end`].
-    pub fn end(&self) -> FramesEnd {
-        self.end
-    }
-
-    /// As [`Frames::stream`], of the bytes in which the frames were found.
-    ///
-    /// # Errors
-    ///
-    /// As there; also if the bytes have changed since.
-    pub fn stream<'a>(&self, bytes: &'a [u8], number: u64) -> Result<&'a [u8], Error> {
+    pub fn stream(&self, number: u64) -> Result<&[u8], Error> {
         let position = usize::try_from(number).ok();
         let position = position.and_then(|number| self.positions.get(number));
         let position = position.ok_or_else(|| {
             let count = self.len();
             Error::BadFrames(format!("there is no frame {number}, only {count} frames"))
         })?;
-        match record(bytes, *position) {
+        match record(self.bytes.as_ref(), *position) {
             Some((FrameHead::Frame { number: found, .. }, stream)) if found == number => Ok(stream),
             _ => Err(Error::BadFrames(format!(
                 "the head of frame {number} is damaged"
@@ -209,8 +171,8 @@ fn indexed(bytes: &[u8]) -> Option<Vec<u64>> {
     (left == 0).then(|| parts.concat())
 }
 
-/// Finds the frames by their heads. Behind a damaged head the next one is searched.
-fn scan(bytes: &[u8]) -> FramePlaces {
+/// The positions of all frames by their heads, and how the file ends. Behind a damaged head the next one is searched.
+fn scan(bytes: &[u8]) -> (Vec<u64>, FramesEnd) {
     let mut positions = Vec::new();
     // The next record should be at `expected`; up to `at` there is none.
     let (mut expected, mut at) = (FRAME_HEAD_BYTES as u64, FRAME_HEAD_BYTES as u64);
@@ -239,12 +201,8 @@ fn scan(bytes: &[u8]) -> FramePlaces {
             break;
         }
     }
-    FramePlaces {
-        positions,
-        end: end.unwrap_or(FramesEnd::Stopped {
-            rest: bytes.len() as u64 - expected,
-        }),
-    }
+    let rest = bytes.len() as u64 - expected;
+    (positions, end.unwrap_or(FramesEnd::Stopped { rest }))
 }
 
 /// The first whole record from a position on: where it is, its head, and the bytes of its content.

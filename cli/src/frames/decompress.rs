@@ -111,7 +111,7 @@ impl FramesJob<'_> {
 
     fn write_file<V: Value>(
         &self,
-        frames: &Frames<'_>,
+        frames: &Frames<&[u8]>,
         shape: &Shape,
         numbers: Range<u64>,
     ) -> Result<bool, Failure> {
@@ -140,7 +140,7 @@ impl FramesJob<'_> {
     /// Writes the values of frames, several at a time; returns the numbers of those of which some are lost.
     fn write_numbers<V: Value>(
         &self,
-        (frames, shape): (&Frames<'_>, &Shape),
+        (frames, shape): (&Frames<&[u8]>, &Shape),
         part: Option<&Part>,
         numbers: Range<u64>,
         writer: &mut dyn Write,

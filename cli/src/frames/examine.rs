@@ -25,7 +25,7 @@ struct Ratios {
 
 impl Ratios {
     /// Those of the frames whose heads are there. The mean is that of all bytes.
-    fn of(frames: &Frames<'_>, frame_bytes: u64) -> Self {
+    fn of(frames: &Frames<&[u8]>, frame_bytes: u64) -> Self {
         let streams = (0..frames.len()).filter_map(|number| frames.stream(number).ok());
         let (mut least, mut largest, mut count, mut bytes) = (f64::INFINITY, 0.0f64, 0, 0);
         for stream in streams {
@@ -85,7 +85,7 @@ pub fn info(location: &Location, file: &[u8], common: &Common) -> Result<String,
 }
 
 fn to_pairs(
-    frames: &Frames<'_>,
+    frames: &Frames<&[u8]>,
     first: &Info,
     ratios: &Ratios,
     file_bytes: u64,
@@ -160,7 +160,7 @@ pub fn check(location: &Location, file: &[u8], common: &Common) -> Result<bool, 
 }
 
 /// The reason why a frame is damaged; none if it is not.
-fn fault(shape: &Shape, frames: &Frames<'_>, number: u64) -> Option<String> {
+fn fault(shape: &Shape, frames: &Frames<&[u8]>, number: u64) -> Option<String> {
     let found = frame_of(shape, frames, number);
     match found.and_then(|(stream, _)| Decompressor::new().check(stream)) {
         Err(error) => Some(error.to_string()),
@@ -168,7 +168,7 @@ fn fault(shape: &Shape, frames: &Frames<'_>, number: u64) -> Option<String> {
     }
 }
 
-fn check_text(location: &Location, frames: &Frames<'_>, damaged: &[(u64, String)]) -> String {
+fn check_text(location: &Location, frames: &Frames<&[u8]>, damaged: &[(u64, String)]) -> String {
     let (count, end) = (frames.len(), EndText(frames.end()));
     if damaged.is_empty() {
         return format!("{location}: {count} whole frames; {end}\n");
@@ -250,7 +250,7 @@ impl JudgedFrames {
     fn new<V: Value>(
         args: &Verify,
         common: &Common,
-        (frames, shape): (&Frames<'_>, &Shape),
+        (frames, shape): (&Frames<&[u8]>, &Shape),
         original: &Array<V>,
     ) -> Result<Self, Failure> {
         let elements = shape.elements().unwrap_or(u64::MAX).max(1) as usize;

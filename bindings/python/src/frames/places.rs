@@ -4,7 +4,7 @@ use crate::decompressor::{Source, Wanted, of_device};
 use crate::dtype::NumberType;
 use crate::error::raised;
 use crate::stream::{Bytes, Stream};
-use ferrosz::frames::{FramePlaces, FramesEnd};
+use ferrosz::frames::FramesEnd;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
@@ -29,8 +29,7 @@ use pyo3::prelude::*;
 /// (20, np.uint16(17), (3, 4), 'indexed')
 #[pyclass(frozen, sequence, module = "ferrosz.frames")]
 pub struct Frames {
-    bytes: Bytes,
-    places: FramePlaces,
+    frames: ferrosz::frames::Frames<Bytes>,
     device: String,
 }
 
@@ -45,10 +44,9 @@ impl Frames {
             .import("ferrosz._mapped")?
             .call_method1("mapped", (file,))?;
         let bytes = Bytes::new(&mapped)?;
-        let places = py.detach(|| FramePlaces::find(bytes.as_slice()));
+        let frames = py.detach(|| ferrosz::frames::Frames::open(bytes));
         Ok(Self {
-            places: places.map_err(|error| raised(py, &error))?,
-            bytes,
+            frames: frames.map_err(|error| raised(py, &error))?,
             device: device.to_owned(),
         })
     }
@@ -57,7 +55,7 @@ impl Frames {
     /// damaged; or `"stopped"`, without an end, as its writer was stopped or still writes.
     #[getter]
     fn end(&self) -> &'static str {
-        match self.places.end() {
+        match self.frames.end() {
             FramesEnd::Indexed => "indexed",
             FramesEnd::BadIndex => "bad_index",
             FramesEnd::Stopped { .. } => "stopped",
@@ -65,7 +63,7 @@ impl Frames {
     }
 
     fn __len__(&self) -> usize {
-        self.places.len() as usize
+        self.frames.len() as usize
     }
 
     /// The array of a frame; negative numbers count from the last one.
@@ -83,7 +81,7 @@ impl Frames {
 
     /// A copy of the stream of a frame, for `decompress`, `info` and `verify`.
     fn stream(&self, py: Python<'_>, number: isize) -> PyResult<Stream> {
-        let count = self.places.len();
+        let count = self.frames.len();
         let found = match number < 0 {
             true => count.checked_sub(number.unsigned_abs() as u64),
             false => Some(number.unsigned_abs() as u64).filter(|number| *number < count),
@@ -91,7 +89,7 @@ impl Frames {
         let found = found.ok_or_else(|| {
             PyIndexError::new_err(format!("there is no frame {number}, only {count} frames"))
         })?;
-        let stream = self.places.stream(self.bytes.as_slice(), found);
+        let stream = self.frames.stream(found);
         let stream = stream.map_err(|error| raised(py, &error))?;
         Ok(Stream::from(stream.to_vec()))
     }

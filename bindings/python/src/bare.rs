@@ -1,5 +1,11 @@
 //! `bare_compress` and `bare_decompress`: streams of cuSZp and AATROX, which have no header.
 
+mod examine;
+mod replace;
+
+pub use examine::{bare_check, bare_outline};
+pub use replace::bare_replace;
+
 use crate::array_in::Field;
 use crate::array_out::array_of;
 use crate::call;
@@ -184,17 +190,13 @@ pub fn bare_decompress<'py>(
     {
         *is_allowed = allow_missing;
     }
-    let ArrayOfStream { shape, dtype, abs } = parameters.extract()?;
-    let dtype = element_type(py, dtype::named(&dtype)?)?;
-    let bound = ferrosz::Bound::abs(abs).map_err(|error| argument(py, format!("abs: {error}")))?;
-    let (part, of_result) = part_of(py, elements, r#box, &shape)?;
+    let array = OfArray::new(parameters)?;
+    let (part, of_result) = part_of(py, elements, r#box, &array.shape)?;
     let size = of_result
         .iter()
         .fold(8, |product: u64, length| product.saturating_mul(*length));
-    with_element!(dtype, E => {
-        let error = absolute_error::<E>(bound, Arithmetic::Elements, &[])
-            .map_err(|error| argument(py, format!("abs: {error}")))?;
-        let bare = kind.bare(&shape, error).map_err(|error| raised_bare(py, &error))?;
+    with_element!(array.dtype, E => {
+        let bare = array.bare::<E>(py, kind)?;
         let work = move || match &part {
             None => bare.decompress_on(device, bytes.as_slice()),
             Some(part) => bare.decompress_part(bytes.as_slice(), part),
@@ -202,6 +204,34 @@ pub fn bare_decompress<'py>(
         let found = call::run(py, size as usize, None, false, move |_| Ok(work()))?;
         array_of(py, found.map_err(|error| raised_bare(py, &error))?, NumberType::real(E::DTYPE.value_type()), &of_result)
     })
+}
+
+/// What a stream does not hold about its array.
+struct OfArray {
+    shape: Vec<u64>,
+    dtype: Dtype,
+    bound: ferrosz::Bound,
+}
+
+impl OfArray {
+    fn new(parameters: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = parameters.py();
+        let ArrayOfStream { shape, dtype, abs } = parameters.extract()?;
+        Ok(Self {
+            shape,
+            dtype: element_type(py, dtype::named(&dtype)?)?,
+            bound: (ferrosz::Bound::abs(abs))
+                .map_err(|error| argument(py, format!("abs: {error}")))?,
+        })
+    }
+
+    /// The parameters of a stream of this array, whose elements are of this type.
+    fn bare<T: Element>(&self, py: Python<'_>, kind: Kind) -> PyResult<Bare<T>> {
+        let error = absolute_error::<T>(self.bound, Arithmetic::Elements, &[])
+            .map_err(|error| argument(py, format!("abs: {error}")))?;
+        kind.bare(&self.shape, error)
+            .map_err(|error| raised_bare(py, &error))
+    }
 }
 
 /// The part that arguments name, and the shape of its array.

@@ -73,6 +73,10 @@ fn bare_fields_of(
         | Aatrox(
             AatroxError::CutInHead { needed, found } | AatroxError::Truncated { needed, found },
         ) => ("truncated", Some((needed, found))),
+        Cuszp(CuszpError::Trailing { needed, found })
+        | Aatrox(AatroxError::Trailing { needed, found }) => {
+            ("trailing_bytes", Some((needed, found)))
+        }
         _ => return Ok(None),
     };
     fields.set_item("kind", kind)?;

@@ -34,7 +34,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _ferrosz {
     #[pymodule_export]
-    use crate::bare::{bare_compress, bare_decompress};
+    use crate::bare::{bare_check, bare_compress, bare_decompress, bare_outline, bare_replace};
     #[pymodule_export]
     use crate::batch::{compress_batch, decompress_batch};
     #[pymodule_export]

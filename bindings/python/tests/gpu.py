@@ -104,6 +104,22 @@ def bytes_of(stream: Any) -> bytes:
     return cupy.asnumpy(cupy.from_dlpack(stream)).tobytes()
 
 
+def check_batches() -> None:
+    """A batch has the streams and arrays of single calls, wherever its arrays are."""
+    arrays = [np.sin(np.arange(1000 + 7 * k, dtype="float32") / 50) for k in range(200)]
+    compressor = ferrosz.Compressor(range=BOUND, codec="plain", fill=None, device="cuda")
+    expected = [bytes(ferrosz.compress(array, range=BOUND, codec="plain", fill=None, device="cpu")) for array in arrays]
+    streams = ferrosz.compress_batch(arrays, compressor)
+    assert [bytes(stream) for stream in streams] == expected
+    on_gpu = ferrosz.compress_batch([cupy.asarray(array) for array in arrays], compressor)
+    assert [bytes_of(stream) for stream in on_gpu] == expected
+    decompressor = ferrosz.Decompressor(device="cuda")
+    back = ferrosz.decompress_batch([*streams, *on_gpu], decompressor)
+    for found, stream in zip(back, [*expected, *expected], strict=True):
+        values = found if isinstance(found, np.ndarray) else cupy.asnumpy(cupy.from_dlpack(found))
+        assert values.tobytes() == ferrosz.decompress(stream, device="cpu").tobytes()
+
+
 def check_kept_memory() -> None:
     """An object makes the right bytes whatever it was used for before: sizes, types, ranks, streams, boxes, errors."""
     decompressor = ferrosz.Decompressor()
@@ -342,6 +358,7 @@ def main() -> None:
         check_complex(dtype)
     check_streams()
     check_kept_memory()
+    check_batches()
     check_results_that_end_early()
     check_changed_bytes()
     check_threads()

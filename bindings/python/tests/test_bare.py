@@ -51,6 +51,39 @@ def test_streams_come_back_whole_and_in_parts(kind: dict[str, Any], dtype: str, 
     assert part.shape == back[3:9, -2, 10:].shape and (part == back[3:9, -2, 10:]).all()
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_replaced_parts_are_those_of_the_changed_array(kind: dict[str, Any], field: np.ndarray) -> None:
+    """A change of sign keeps the lengths of bodies, where no first code is stored apart or carried on."""
+    stream, parameters = ferrosz.bare.compress(field, abs=0.01, **kind)
+    back = ferrosz.bare.decompress(stream, parameters)
+    # Decoded values have the codes that they were decoded from.
+    same = ferrosz.bare.replace(stream, parameters, back[3:9, 5:, 1:7], box=np.s_[3:9, 5:, 1:7])
+    assert same == stream
+    assert ferrosz.bare.replace(stream, parameters, back.ravel()[77:1999], elements=(77, 1999)) == stream
+    assert ferrosz.bare.replace(stream, parameters, -back) == ferrosz.bare.compress(-back, abs=0.01, **kind)[0]
+    noise = np.full((2, 50, 60), 1e4, "float32") * np.random.default_rng(2).normal(size=(2, 50, 60)).astype("float32")
+    with pytest.raises(ferrosz.ArgumentError, match="bytes"):
+        ferrosz.bare.replace(stream, parameters, noise, box=np.s_[:2])
+    with pytest.raises(ferrosz.ArgumentError, match=r"values: they have the shape \[40, 50, 60\] of f32, and the part \[50, 60\]"):
+        ferrosz.bare.replace(stream, parameters, back, box=np.s_[0])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_outlines_are_sums_over_the_rate_bytes(kind: dict[str, Any], field: np.ndarray) -> None:
+    stream, parameters = ferrosz.bare.compress(field, abs=0.01, **kind)
+    ferrosz.bare.check(stream, parameters)
+    outline = ferrosz.bare.outline(stream, parameters)
+    assert outline.stream_bytes == outline.found_bytes == len(stream)
+    counts = np.bincount(np.frombuffer(stream, "uint8", outline.rate_bytes), minlength=256)
+    assert {byte: blocks for byte, (_, blocks) in outline.rates.items()} == {k: n for k, n in enumerate(counts) if n}
+    assert sum(size * blocks for size, blocks in outline.rates.values()) == outline.body_bytes
+    with pytest.raises(ferrosz.DamagedStream) as error:
+        ferrosz.bare.check(stream + b"x", parameters)
+    assert (error.value.kind, error.value.needed, error.value.found) == ("trailing_bytes", len(stream), len(stream) + 1)
+    with pytest.raises(ferrosz.DamagedStream):
+        ferrosz.bare.check(stream[:-1], parameters)
+
+
 def test_bounds_are_computed_as_said(field: np.ndarray) -> None:
     array = field.astype("float64")
     _, parameters = ferrosz.bare.compress(array, range=1e-3, float_bound=True)

@@ -11,7 +11,7 @@ from ._group import Group
 from ._info import Info
 from ._types import Box, Buffer, Fill, Preset
 from ._verification import Verification
-from .bare import Format, Parameters
+from .bare import Format, Outline, Parameters
 
 __all__ = [
     "Compressor",
@@ -23,8 +23,11 @@ __all__ = [
     "PartialStream",
     "Stream",
     "__version__",
+    "bare_check",
     "bare_compress",
     "bare_decompress",
+    "bare_outline",
+    "bare_replace",
     "codec_id",
     "compress_batch",
     "decompress_batch",
@@ -213,3 +216,13 @@ def bare_decompress(
     allow_missing: bool,
     device: str,
 ) -> npt.NDArray[Any]: ...
+def bare_replace(
+    stream: Buffer,
+    parameters: Parameters,
+    values: Any,
+    *,
+    elements: tuple[int, int] | None,
+    box: Box | None,
+) -> bytes: ...
+def bare_check(stream: Buffer, parameters: Parameters) -> None: ...
+def bare_outline(stream: Buffer, parameters: Parameters) -> Outline: ...

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._ferrosz import bare_compress, bare_decompress
+from ._ferrosz import bare_check, bare_compress, bare_decompress, bare_outline, bare_replace
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ._types import Box, Buffer
 
-__all__ = ["Format", "Parameters", "compress", "decompress"]
+__all__ = ["Format", "Outline", "Parameters", "check", "compress", "decompress", "outline", "replace"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,27 @@ class Parameters(Format):
     """The type of its elements: `"float32"` or `"float64"`."""
     abs: float
     """The absolute error. All its bits count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outline:
+    """The sizes of the sections of a stream, and the forms of its blocks."""
+
+    rate_bytes: int
+    """Rate bytes: one for each block, also for the blocks that fill up the last chunk or layer."""
+    between_bytes: int
+    """Bytes between the rate bytes and the first body: cuSZp's gap of up to 3 bytes, or AATROX's initial values."""
+    body_bytes: int
+    """Bytes of all bodies."""
+    found_bytes: int
+    """Bytes that there are."""
+    rates: dict[int, tuple[int, int]]
+    """For each rate byte that occurs: the bytes of the body of a block with it, and the number of these blocks."""
+
+    @property
+    def stream_bytes(self) -> int:
+        """Bytes that the stream must have."""
+        return self.rate_bytes + self.between_bytes + self.body_bytes
 
 
 def compress(
@@ -133,3 +154,53 @@ def decompress(
     Raises `ArgumentError`, `UnsupportedType`, `DamagedStream`, `DeviceError` and `OutOfMemory`.
     """
     return bare_decompress(stream, parameters, elements=elements, box=box, allow_missing=allow_missing, device=device)
+
+
+def replace(
+    stream: Buffer,
+    parameters: Parameters,
+    values: Any,
+    *,
+    elements: tuple[int, int] | None = None,
+    box: Box | None = None,
+) -> bytes:
+    """Replaces a part of the array in its stream; returns the new stream. The new body of each block, with AATROX of each
+    layer, must have the length of the old one. The codes of all other elements stay.
+
+    stream, parameters
+        As those of `decompress`. The stream stays as it is.
+    values
+        An array with the element type of the stream and the shape of the part.
+    elements, box
+        The part, as that of `decompress`.
+
+    Raises `ArgumentError`, also if a body would have another length, `UnsupportedType` and `DamagedStream`.
+
+    >>> field = np.sin(np.arange(60000, dtype="float32") / 100)
+    >>> stream, parameters = ferrosz.bare.compress(field, abs=1e-3)
+    >>> stream = ferrosz.bare.replace(stream, parameters, -field[320:352], elements=(320, 352))
+    >>> bool(abs(ferrosz.bare.decompress(stream, parameters, elements=(320, 352)) + field[320:352]).max() < 1.001e-3)
+    True
+    """
+    return bare_replace(stream, parameters, values, elements=elements, box=box)
+
+
+def check(stream: Buffer, parameters: Parameters) -> None:
+    """Checks that the bytes are a whole stream with these parameters, and nothing else: all rate bytes are valid, and the
+    length is that of the bodies. There are no checksums: damaged bodies and wrong bounds are not found.
+
+    Raises `DamagedStream` and `ArgumentError`.
+    """
+    bare_check(stream, parameters)
+
+
+def outline(stream: Buffer, parameters: Parameters) -> Outline:
+    """What the rate bytes of a stream say, which may be longer or shorter than it must be.
+
+    Raises `DamagedStream` and `ArgumentError`.
+
+    >>> stream, parameters = ferrosz.bare.compress(np.zeros(5000, "float32"), abs=1e-3)
+    >>> ferrosz.bare.outline(stream, parameters).rates
+    {0: (0, 1024)}
+    """
+    return bare_outline(stream, parameters)

@@ -53,6 +53,199 @@ module ferrosz
     end type
 
     interface
+        function ferrosz_bare_new(format, type, dimensions, extents, error) bind(c)
+            import
+            character(kind=c_char), intent(in) :: format(*)
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: dimensions
+            integer(c_int64_t), intent(in) :: extents(*)
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_bare_new
+        end function
+        subroutine ferrosz_bare_free(bare) bind(c)
+            import
+            type(c_ptr), value :: bare
+        end subroutine
+        function ferrosz_bare_set_mode(bare, mode, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            character(kind=c_char), intent(in) :: mode(*)
+            integer(c_int32_t) :: ferrosz_bare_set_mode
+        end function
+        function ferrosz_bare_set_rank(bare, rank, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            integer(c_int32_t), value :: rank
+            integer(c_int32_t) :: ferrosz_bare_set_rank
+        end function
+        function ferrosz_bare_set_v1(bare, v1, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            logical(c_bool), value :: v1
+            integer(c_int32_t) :: ferrosz_bare_set_v1
+        end function
+        function ferrosz_bare_set_strict(bare, strict, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            logical(c_bool), value :: strict
+            integer(c_int32_t) :: ferrosz_bare_set_strict
+        end function
+        function ferrosz_bare_set_allow_missing(bare, allow, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            logical(c_bool), value :: allow
+            integer(c_int32_t) :: ferrosz_bare_set_allow_missing
+        end function
+        function ferrosz_bare_set_device(bare, device, error) bind(c)
+            import
+            type(c_ptr), value :: bare, error
+            character(kind=c_char), intent(in) :: device(*)
+            integer(c_int32_t) :: ferrosz_bare_set_device
+        end function
+        function ferrosz_bare_set_bound(bare, bound_mode, bound, float_bound, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: bare, field, error
+            integer(c_int32_t), value :: bound_mode
+            real(c_double), value :: bound
+            logical(c_bool), value :: float_bound
+            integer(c_int64_t), value :: elements
+            integer(c_int32_t) :: ferrosz_bare_set_bound
+        end function
+        function ferrosz_bare_error(bare) bind(c)
+            import
+            type(c_ptr), value :: bare
+            real(c_double) :: ferrosz_bare_error
+        end function
+        function ferrosz_outline_new(bare, stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, error
+            integer(c_int64_t), value :: bytes
+            type(c_ptr) :: ferrosz_outline_new
+        end function
+        subroutine ferrosz_outline_free(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+        end subroutine
+        function ferrosz_outline_stream_bytes(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int64_t) :: ferrosz_outline_stream_bytes
+        end function
+        function ferrosz_outline_rate_bytes(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int64_t) :: ferrosz_outline_rate_bytes
+        end function
+        function ferrosz_outline_between_bytes(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int64_t) :: ferrosz_outline_between_bytes
+        end function
+        function ferrosz_outline_body_bytes(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int64_t) :: ferrosz_outline_body_bytes
+        end function
+        function ferrosz_outline_zero_blocks(outline) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int64_t) :: ferrosz_outline_zero_blocks
+        end function
+        function ferrosz_outline_blocks(outline, rate_byte) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int32_t), value :: rate_byte
+            integer(c_int64_t) :: ferrosz_outline_blocks
+        end function
+        function ferrosz_outline_block_bytes(outline, rate_byte) bind(c)
+            import
+            type(c_ptr), value :: outline
+            integer(c_int32_t), value :: rate_byte
+            integer(c_int64_t) :: ferrosz_outline_block_bytes
+        end function
+        function ferrosz_bare_decompress_box(bare, stream, bytes, dimensions, starts, lengths, values, room, &
+                elements, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, values, error
+            integer(c_int64_t), value :: bytes, dimensions, room
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_bare_decompress_box
+        end function
+        function ferrosz_bare_decompress_elements(bare, stream, bytes, start, count, values, room, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, values, error
+            integer(c_int64_t), value :: bytes, start, count, room
+            integer(c_int32_t) :: ferrosz_bare_decompress_elements
+        end function
+        function ferrosz_bare_replace_box(bare, stream, bytes, dimensions, starts, lengths, values, elements, &
+                units, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, values, error
+            integer(c_int64_t), value :: bytes, dimensions, elements
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int64_t), intent(out) :: units
+            integer(c_int32_t) :: ferrosz_bare_replace_box
+        end function
+        function ferrosz_bare_replace_elements(bare, stream, bytes, start, values, elements, units, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, values, error
+            integer(c_int64_t), value :: bytes, start, elements
+            integer(c_int64_t), intent(out) :: units
+            integer(c_int32_t) :: ferrosz_bare_replace_elements
+        end function
+        function ferrosz_bare_compress(bare, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: bare, field, error
+            integer(c_int64_t), value :: elements
+            type(c_ptr) :: ferrosz_bare_compress
+        end function
+        function ferrosz_bare_decompress(bare, stream, bytes, values, room, elements, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, values, error
+            integer(c_int64_t), value :: bytes, room
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_bare_decompress
+        end function
+        function ferrosz_bare_check(bare, stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: bare, stream, error
+            integer(c_int64_t), value :: bytes
+            integer(c_int32_t) :: ferrosz_bare_check
+        end function
+        function ferrosz_compress_batch(compressor, type, fields, elements, count, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, fields, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(in) :: elements(*)
+            integer(c_int64_t), value :: count
+            type(c_ptr) :: ferrosz_compress_batch
+        end function
+        subroutine ferrosz_batch_free(batch) bind(c)
+            import
+            type(c_ptr), value :: batch
+        end subroutine
+        function ferrosz_batch_stream(batch, number) bind(c)
+            import
+            type(c_ptr), value :: batch
+            integer(c_int64_t), value :: number
+            type(c_ptr) :: ferrosz_batch_stream
+        end function
+        function ferrosz_batch_stream_bytes(batch, number) bind(c)
+            import
+            type(c_ptr), value :: batch
+            integer(c_int64_t), value :: number
+            integer(c_int64_t) :: ferrosz_batch_stream_bytes
+        end function
+        function ferrosz_decompress_batch(decompressor, streams, bytes, type, values, rooms, count, statuses, &
+                error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, streams, values, statuses, error
+            integer(c_int64_t), intent(in) :: bytes(*), rooms(*)
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: count
+            integer(c_int32_t) :: ferrosz_decompress_batch
+        end function
         function ferrosz_buffer_data(buffer) bind(c)
             import
             type(c_ptr), value :: buffer
@@ -534,6 +727,160 @@ module ferrosz
             import
             type(c_ptr), value :: info
             integer(c_int64_t) :: ferrosz_info_field_bytes
+        end function
+        function ferrosz_salvage(decompressor, stream, bytes, type, values, room, elements, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, stream, values, error
+            integer(c_int64_t), value :: bytes, room
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: elements
+            type(c_ptr) :: ferrosz_salvage
+        end function
+        subroutine ferrosz_damages_free(damages) bind(c)
+            import
+            type(c_ptr), value :: damages
+        end subroutine
+        function ferrosz_damages_count(damages) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t) :: ferrosz_damages_count
+        end function
+        function ferrosz_damages_dimensions(damages) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t) :: ferrosz_damages_dimensions
+        end function
+        function ferrosz_damages_chunk(damages, number) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number
+            integer(c_int64_t) :: ferrosz_damages_chunk
+        end function
+        function ferrosz_damages_cause(damages, number) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number
+            type(c_ptr) :: ferrosz_damages_cause
+        end function
+        function ferrosz_damages_elements(damages, number) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number
+            integer(c_int64_t) :: ferrosz_damages_elements
+        end function
+        function ferrosz_damages_boxes(damages, number) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number
+            integer(c_int64_t) :: ferrosz_damages_boxes
+        end function
+        function ferrosz_damages_starts(damages, number, part) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number, part
+            type(c_ptr) :: ferrosz_damages_starts
+        end function
+        function ferrosz_damages_lengths(damages, number, part) bind(c)
+            import
+            type(c_ptr), value :: damages
+            integer(c_int64_t), value :: number, part
+            type(c_ptr) :: ferrosz_damages_lengths
+        end function
+        function ferrosz_search_new(compressor, target, value, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, field, error
+            character(kind=c_char), intent(in) :: target(*)
+            real(c_double), value :: value
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            type(c_ptr) :: ferrosz_search_new
+        end function
+        subroutine ferrosz_search_free(search) bind(c)
+            import
+            type(c_ptr), value :: search
+        end subroutine
+        function ferrosz_search_compressor(search, error) bind(c)
+            import
+            type(c_ptr), value :: search, error
+            type(c_ptr) :: ferrosz_search_compressor
+        end function
+        function ferrosz_search_stream(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            type(c_ptr) :: ferrosz_search_stream
+        end function
+        function ferrosz_search_stream_bytes(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            integer(c_int64_t) :: ferrosz_search_stream_bytes
+        end function
+        function ferrosz_search_bound(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            real(c_double) :: ferrosz_search_bound
+        end function
+        function ferrosz_search_psnr(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            real(c_double) :: ferrosz_search_psnr
+        end function
+        function ferrosz_search_rmse(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            real(c_double) :: ferrosz_search_rmse
+        end function
+        function ferrosz_search_ratio(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            real(c_double) :: ferrosz_search_ratio
+        end function
+        function ferrosz_update_new(stream, bytes, dimensions, starts, lengths, type, values, elements, error) bind(c)
+            import
+            type(c_ptr), value :: stream, values, error
+            integer(c_int64_t), value :: bytes, dimensions, elements
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: type
+            type(c_ptr) :: ferrosz_update_new
+        end function
+        subroutine ferrosz_update_free(update) bind(c)
+            import
+            type(c_ptr), value :: update
+        end subroutine
+        function ferrosz_update_apply(update, stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: update, stream, error
+            integer(c_int64_t), value :: bytes
+            type(c_ptr) :: ferrosz_update_apply
+        end function
+        function ferrosz_update_append_at(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            integer(c_int64_t) :: ferrosz_update_append_at
+        end function
+        function ferrosz_update_appended(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            type(c_ptr) :: ferrosz_update_appended
+        end function
+        function ferrosz_update_appended_bytes(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            integer(c_int64_t) :: ferrosz_update_appended_bytes
+        end function
+        function ferrosz_update_header(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            type(c_ptr) :: ferrosz_update_header
+        end function
+        function ferrosz_update_header_bytes(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            integer(c_int64_t) :: ferrosz_update_header_bytes
+        end function
+        function ferrosz_update_chunks(update) bind(c)
+            import
+            type(c_ptr), value :: update
+            integer(c_int64_t) :: ferrosz_update_chunks
         end function
         function ferrosz_version() bind(c)
             import

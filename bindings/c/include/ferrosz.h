@@ -19,12 +19,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// The format of streams without header, and all else that their writer and their readers must have the same. Several threads
+// may use one, as long as none changes it.
+typedef struct ferrosz_bare ferrosz_bare;
+
+// The streams of many fields.
+typedef struct ferrosz_batch ferrosz_batch;
+
 // A stream in memory of the library.
 typedef struct ferrosz_buffer ferrosz_buffer;
 
 // Settings with which any number of fields are compressed. Several threads may compress with one compressor at the same
 // time, as long as none changes it.
 typedef struct ferrosz_compressor ferrosz_compressor;
+
+// The damaged chunks of a stream.
+typedef struct ferrosz_damages ferrosz_damages;
 
 // Settings with which any number of streams are decompressed. Calls take a null pointer for the settings of a new one.
 typedef struct ferrosz_decompressor ferrosz_decompressor;
@@ -41,17 +51,26 @@ typedef struct ferrosz_inbox ferrosz_inbox;
 // The properties of a stream.
 typedef struct ferrosz_info ferrosz_info;
 
+// The sizes of the sections of a stream without header, and the forms of its blocks.
+typedef struct ferrosz_outline ferrosz_outline;
+
+// The stream that a search found.
+typedef struct ferrosz_search ferrosz_search;
+
+// The replacement of a box of a stream's field: bytes to append, and then a new header.
+typedef struct ferrosz_update ferrosz_update;
+
 // The figures of a comparison of a stream with its original.
 typedef struct ferrosz_verification ferrosz_verification;
 
 // Device memory that calls on one CUDA stream share.
 typedef struct ferrosz_workspace ferrosz_workspace;
 
-// The result of a call. The number of a status never changes; later versions may have more of them.
-typedef int32_t ferrosz_status;
-
 // The type of the values of a field: its number in streams, which never changes.
 typedef int32_t ferrosz_type;
+
+// The result of a call. The number of a status never changes; later versions may have more of them.
+typedef int32_t ferrosz_status;
 
 // What an error bound E is relative to: its number in streams, which never changes.
 typedef int32_t ferrosz_bound_mode;
@@ -179,6 +198,200 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+// Makes the parameters of streams without header, of arrays with these extents: one to three for cuSZp, slowest dimension
+// first. `format` is "cuszp", which has the mode "plain" and blocks of as many dimensions as the array, or "aatrox". `type` is
+// FERROSZ_F32 or FERROSZ_F64. An error must be set before any use. Null if it fails. Free it with ferrosz_bare_free.
+//
+// These streams have the limits of those compressors: the bound is not guaranteed, NaNs and infinities do not come back, and
+// there are no checksums. Unless you need them, use ferrosz_compress.
+ferrosz_bare *ferrosz_bare_new(const char *format,
+                               ferrosz_type type,
+                               uint64_t dimensions,
+                               const uint64_t *extents,
+                               ferrosz_error *error);
+
+// Frees parameters. Does nothing with a null pointer.
+void ferrosz_bare_free(ferrosz_bare *bare);
+
+// Sets how cuSZp makes and stores differences: "fixed", "plain" or "outlier".
+ferrosz_status ferrosz_bare_set_mode(ferrosz_bare *bare, const char *mode, ferrosz_error *error);
+
+// Sets the dimensions of cuSZp's blocks, 1 to 3. Without it they are those of the array, and one with version 1.
+ferrosz_status ferrosz_bare_set_rank(ferrosz_bare *bare,
+                                     uint32_t rank,
+                                     ferrosz_error *error);
+
+// Sets whether the streams have the framing of cuSZp 1, which has the mode "plain" in one dimension alone.
+ferrosz_status ferrosz_bare_set_v1(ferrosz_bare *bare,
+                                   bool v1,
+                                   ferrosz_error *error);
+
+// Sets whether an array is refused that cuSZp would not decompress, or would decompress to values beyond the bound. The
+// strict encoder runs on the CPU.
+ferrosz_status ferrosz_bare_set_strict(ferrosz_bare *bare,
+                                       bool strict,
+                                       ferrosz_error *error);
+
+// Sets whether up to 3 missing last bytes are read as zero: the size that cuSZp returns leaves them out.
+ferrosz_status ferrosz_bare_set_allow_missing(ferrosz_bare *bare,
+                                              bool allow,
+                                              ferrosz_error *error);
+
+// Sets the device: "auto" (the default), "cpu", "cuda" or "cuda:1". Boxes and updates are computed on the CPU.
+ferrosz_status ferrosz_bare_set_device(ferrosz_bare *bare,
+                                       const char *device,
+                                       ferrosz_error *error);
+
+// Sets the error by a bound: FERROSZ_ABS, with which `field` may be null and `elements` 0, or FERROSZ_RANGE or FERROSZ_MAX of
+// the finite values of a field. Each operation rounds once, as in cuSZp's own command: in the type of the elements, or with
+// `float_bound` in `float`, as that command computes the error of doubles.
+ferrosz_status ferrosz_bare_set_bound(ferrosz_bare *bare,
+                                      ferrosz_bound_mode bound_mode,
+                                      double bound,
+                                      bool float_bound,
+                                      const void *field,
+                                      uint64_t elements,
+                                      ferrosz_error *error);
+
+// The absolute error, all of whose bits a reader needs; NaN if none is set.
+double ferrosz_bare_error(const ferrosz_bare *bare);
+
+// Reads the rate bytes of a stream, which may be longer or shorter than it must be. Null if it fails. Free it with
+// ferrosz_outline_free.
+ferrosz_outline *ferrosz_outline_new(const ferrosz_bare *bare,
+                                     const void *stream,
+                                     uint64_t bytes,
+                                     ferrosz_error *error);
+
+// Frees an outline. Does nothing with a null pointer.
+void ferrosz_outline_free(ferrosz_outline *outline);
+
+// The bytes that the stream must have.
+uint64_t ferrosz_outline_stream_bytes(const ferrosz_outline *outline);
+
+// The rate bytes: one for each block, also for the blocks that fill up the last chunk or layer.
+uint64_t ferrosz_outline_rate_bytes(const ferrosz_outline *outline);
+
+// The bytes between the rate bytes and the first body: cuSZp's gap of up to 3 bytes, or AATROX's initial values.
+uint64_t ferrosz_outline_between_bytes(const ferrosz_outline *outline);
+
+// The bytes of all bodies.
+uint64_t ferrosz_outline_body_bytes(const ferrosz_outline *outline);
+
+// The blocks without a body: all their differences are 0.
+uint64_t ferrosz_outline_zero_blocks(const ferrosz_outline *outline);
+
+// The number of blocks with a rate byte, 0 to 255.
+uint64_t ferrosz_outline_blocks(const ferrosz_outline *outline, uint32_t rate_byte);
+
+// The bytes of the body of each block with a rate byte, 0 to 255; 0 if no block has it.
+uint64_t ferrosz_outline_block_bytes(const ferrosz_outline *outline, uint32_t rate_byte);
+
+// Decompresses a box of the array, `starts` and `lengths` of as many dimensions as it has, as ferrosz_bare_decompress does:
+// from the blocks that hold it, with AATROX from the layers.
+ferrosz_status ferrosz_bare_decompress_box(const ferrosz_bare *bare,
+                                           const void *stream,
+                                           uint64_t bytes,
+                                           uint64_t dimensions,
+                                           const uint64_t *starts,
+                                           const uint64_t *lengths,
+                                           void *values,
+                                           uint64_t room,
+                                           uint64_t *elements,
+                                           ferrosz_error *error);
+
+// As ferrosz_bare_decompress_box, for `count` consecutive elements in C order from number `start` on.
+ferrosz_status ferrosz_bare_decompress_elements(const ferrosz_bare *bare,
+                                                const void *stream,
+                                                uint64_t bytes,
+                                                uint64_t start,
+                                                uint64_t count,
+                                                void *values,
+                                                uint64_t room,
+                                                ferrosz_error *error);
+
+// Replaces a box of the array in its stream by `elements` values, where the new blocks, with AATROX the layers, have the
+// lengths of the old ones: else it fails, and the stream is unchanged. Stores the number of blocks or layers in `units`, which
+// may be null.
+ferrosz_status ferrosz_bare_replace_box(const ferrosz_bare *bare,
+                                        void *stream,
+                                        uint64_t bytes,
+                                        uint64_t dimensions,
+                                        const uint64_t *starts,
+                                        const uint64_t *lengths,
+                                        const void *values,
+                                        uint64_t elements,
+                                        uint64_t *units,
+                                        ferrosz_error *error);
+
+// As ferrosz_bare_replace_box, for consecutive elements in C order from number `start` on.
+ferrosz_status ferrosz_bare_replace_elements(const ferrosz_bare *bare,
+                                             void *stream,
+                                             uint64_t bytes,
+                                             uint64_t start,
+                                             const void *values,
+                                             uint64_t elements,
+                                             uint64_t *units,
+                                             ferrosz_error *error);
+
+// Compresses an array of `elements` values to a stream of cuSZp or AATROX. Null if it fails. ferrosz_buffer_free frees it.
+ferrosz_buffer *ferrosz_bare_compress(const ferrosz_bare *bare,
+                                      const void *field,
+                                      uint64_t elements,
+                                      ferrosz_error *error);
+
+// Decompresses a stream of `bytes` bytes to the start of `values`, which has room for `room` values, and stores the number of
+// elements in `elements`, which may be null. Bytes behind the end of the stream are ignored.
+ferrosz_status ferrosz_bare_decompress(const ferrosz_bare *bare,
+                                       const void *stream,
+                                       uint64_t bytes,
+                                       void *values,
+                                       uint64_t room,
+                                       uint64_t *elements,
+                                       ferrosz_error *error);
+
+// Whether the bytes are a whole stream with these parameters, and nothing else: FERROSZ_OK if all rate bytes are valid and
+// the length is that of the bodies. The format has no checksums: damaged bodies and wrong bounds are not found.
+ferrosz_status ferrosz_bare_check(const ferrosz_bare *bare,
+                                  const void *stream,
+                                  uint64_t bytes,
+                                  ferrosz_error *error);
+
+// Compresses `count` fields of `type`, field i with `elements[i]` values at `fields[i]`, each to a stream of its own with the
+// bytes of ferrosz_compress. On a CPU they are compressed at the same time; device "auto" is the CPU here. A GPU gets all of
+// them in one launch, if the codec is one of blocks, no extents are set, and the values are FERROSZ_F32 or FERROSZ_F64. Null
+// if one field cannot be compressed; the text has its number. Free it with ferrosz_batch_free.
+ferrosz_batch *ferrosz_compress_batch(const ferrosz_compressor *compressor,
+                                      ferrosz_type type,
+                                      const void *const *fields,
+                                      const uint64_t *elements,
+                                      uint64_t count,
+                                      ferrosz_error *error);
+
+// Frees a batch and its streams. Does nothing with a null pointer.
+void ferrosz_batch_free(ferrosz_batch *batch);
+
+// The bytes of stream `number` of a batch, until the batch is freed; null if there is no such stream.
+const uint8_t *ferrosz_batch_stream(const ferrosz_batch *batch,
+                                    uint64_t number);
+
+// The number of bytes of stream `number` of a batch; 0 if there is no such stream.
+uint64_t ferrosz_batch_stream_bytes(const ferrosz_batch *batch, uint64_t number);
+
+// Decompresses `count` streams of fields of `type`: stream i, which has `bytes[i]` bytes at `streams[i]`, to the start of
+// `values[i]`, which has room for `rooms[i]` values. A stream that fails spoils no other one. `statuses`, which may be null,
+// gets the status of each stream; the result is the first one that is not FERROSZ_OK, and the text has its number.
+// `decompressor` may be null. The device is used as by ferrosz_compress_batch.
+ferrosz_status ferrosz_decompress_batch(const ferrosz_decompressor *decompressor,
+                                        const void *const *streams,
+                                        const uint64_t *bytes,
+                                        ferrosz_type type,
+                                        void *const *values,
+                                        const uint64_t *rooms,
+                                        uint64_t count,
+                                        ferrosz_status *statuses,
+                                        ferrosz_error *error);
 
 // The bytes of a buffer, until it is freed; null for a null pointer.
 const uint8_t *ferrosz_buffer_data(const ferrosz_buffer *buffer);
@@ -609,6 +822,134 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
+
+// Decompresses what is left of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
+// stores the number of elements in `elements`, which may be null. Lost elements are NaN, or 0 in integer types. The end of
+// the stream may be missing. The result names the damaged chunks; it has none if the stream is whole. Null if nothing can be
+// decoded, as without the header. `decompressor` may be null. Runs on the CPU. Free the result with ferrosz_damages_free.
+ferrosz_damages *ferrosz_salvage(const ferrosz_decompressor *decompressor,
+                                 const void *stream,
+                                 uint64_t bytes,
+                                 ferrosz_type type,
+                                 void *values,
+                                 uint64_t room,
+                                 uint64_t *elements,
+                                 ferrosz_error *error);
+
+// Frees damages. Does nothing with a null pointer.
+void ferrosz_damages_free(ferrosz_damages *damages);
+
+// The number of damaged chunks.
+uint64_t ferrosz_damages_count(const ferrosz_damages *damages);
+
+// The number of dimensions of the field.
+uint64_t ferrosz_damages_dimensions(const ferrosz_damages *damages);
+
+// The number of the damaged chunk of damage `number`.
+uint64_t ferrosz_damages_chunk(const ferrosz_damages *damages, uint64_t number);
+
+// The cause of damage `number`, until the damages are freed.
+const char *ferrosz_damages_cause(const ferrosz_damages *damages, uint64_t number);
+
+// The number of elements that are lost with damage `number`.
+uint64_t ferrosz_damages_elements(const ferrosz_damages *damages, uint64_t number);
+
+// The number of boxes that the lost elements of damage `number` are. No element is in two boxes, but those of chunks of a
+// mask.
+uint64_t ferrosz_damages_boxes(const ferrosz_damages *damages,
+                               uint64_t number);
+
+// Where box `part` of damage `number` begins along each dimension, until the damages are freed; null if there is no such
+// box.
+const uint64_t *ferrosz_damages_starts(const ferrosz_damages *damages,
+                                       uint64_t number,
+                                       uint64_t part);
+
+// The lengths of box `part` of damage `number`, until the damages are freed; null if there is no such box.
+const uint64_t *ferrosz_damages_lengths(const ferrosz_damages *damages,
+                                        uint64_t number,
+                                        uint64_t part);
+
+// Compresses a field of `elements` values with an absolute bound that is searched for, so that its stream reaches a target.
+// The bound of the compressor is not used. `target` is "psnr" (at least so many decibels), "rmse" (at most this root of the
+// mean squared error) or "ratio" (at least so many bytes of the field for each of the stream). Null if it fails, also if no
+// bound reaches the ratio. Free it with ferrosz_search_free.
+ferrosz_search *ferrosz_search_new(const ferrosz_compressor *compressor,
+                                   const char *target,
+                                   double value,
+                                   ferrosz_type type,
+                                   const void *field,
+                                   uint64_t elements,
+                                   ferrosz_error *error);
+
+// Frees a search and its stream. Does nothing with a null pointer.
+void ferrosz_search_free(ferrosz_search *search);
+
+// The compressor that makes the stream: with the absolute bound that was found, and with codec and rank. Null if it fails.
+// Free it with ferrosz_compressor_free.
+ferrosz_compressor *ferrosz_search_compressor(const ferrosz_search *search,
+                                              ferrosz_error *error);
+
+// The bytes of the stream, until the search is freed.
+const uint8_t *ferrosz_search_stream(const ferrosz_search *search);
+
+// The number of bytes of the stream.
+uint64_t ferrosz_search_stream_bytes(const ferrosz_search *search);
+
+// The absolute bound that was found; 0 is lossless.
+double ferrosz_search_bound(const ferrosz_search *search);
+
+// The peak signal-to-noise ratio of the stream in decibels; infinity without error.
+double ferrosz_search_psnr(const ferrosz_search *search);
+
+// The root of the mean squared error of the stream.
+double ferrosz_search_rmse(const ferrosz_search *search);
+
+// Bytes of the field over bytes of the stream.
+double ferrosz_search_ratio(const ferrosz_search *search);
+
+// Makes the update that replaces a box of a stream's field by `elements` values of `type`, the type of the stream: `starts`
+// and `lengths` of as many dimensions as the field has. Only chunks that hold some of the box are read and coded again,
+// within the absolute error of the stream. Codecs of tiles have no updates. The stream stays as it is, until the bytes of the
+// update are written: first those of ferrosz_update_appended from byte ferrosz_update_append_at on, where the stream ends
+// then, and after them, at its start, those of ferrosz_update_header. In this order the stream is complete at every moment.
+// Null if it fails. Free it with ferrosz_update_free.
+ferrosz_update *ferrosz_update_new(const void *stream,
+                                   uint64_t bytes,
+                                   uint64_t dimensions,
+                                   const uint64_t *starts,
+                                   const uint64_t *lengths,
+                                   ferrosz_type type,
+                                   const void *values,
+                                   uint64_t elements,
+                                   ferrosz_error *error);
+
+// Frees an update. Does nothing with a null pointer.
+void ferrosz_update_free(ferrosz_update *update);
+
+// The updated stream, from the one that the update was made for. Null if it fails. ferrosz_buffer_free frees it.
+ferrosz_buffer *ferrosz_update_apply(const ferrosz_update *update,
+                                     const void *stream,
+                                     uint64_t bytes,
+                                     ferrosz_error *error);
+
+// The end of the stream, from where on the appended bytes are.
+uint64_t ferrosz_update_append_at(const ferrosz_update *update);
+
+// The bytes to append, until the update is freed.
+const uint8_t *ferrosz_update_appended(const ferrosz_update *update);
+
+// The number of bytes to append.
+uint64_t ferrosz_update_appended_bytes(const ferrosz_update *update);
+
+// The bytes that replace the first ones of the stream, until the update is freed.
+const uint8_t *ferrosz_update_header(const ferrosz_update *update);
+
+// The number of bytes that replace the first ones of the stream.
+uint64_t ferrosz_update_header_bytes(const ferrosz_update *update);
+
+// The number of chunks that are coded again.
+uint64_t ferrosz_update_chunks(const ferrosz_update *update);
 
 // Decompresses a stream of `bytes` bytes and compares it with the original, `elements` values of `type`. The bound is judged
 // in exact arithmetic, by code that compression does not use. Null if it fails. `decompressor` may be null. Free the result

@@ -21,6 +21,8 @@
 //!   stream is done. The CUDA stream is of this context, too.
 
 mod arguments;
+mod bare;
+mod batch;
 mod buffer;
 mod check;
 mod compress;
@@ -32,7 +34,10 @@ mod gpu;
 mod group;
 mod guard;
 mod info;
+mod salvage;
+mod search;
 pub mod status;
 pub mod types;
+mod update;
 mod verification;
 mod version;

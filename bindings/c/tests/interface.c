@@ -462,6 +462,320 @@ static void damage(ferrosz_error *error) {
     }
 }
 
+// An updated box holds the new values, and all else is as before. Written by hand the update makes the same stream.
+static void updates(ferrosz_error *error) {
+    static float before[ELEMENTS], after[ELEMENTS];
+    float *field = make_field(FERROSZ_F32), values[2 * 3 * 4];
+    ferrosz_compressor *compressor = compressor_of("plain", FERROSZ_ABS, 0.5, error);
+    ferrosz_buffer *buffer = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, field, ELEMENTS, error);
+    const uint8_t *stream = ferrosz_buffer_data(buffer);
+    uint64_t bytes = ferrosz_buffer_bytes(buffer);
+    CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F32, before, ELEMENTS, NULL, error) == FERROSZ_OK);
+    for (int i = 0; i < 24; i++) {
+        values[i] = (float)(-100 * i);
+    }
+    const uint64_t starts[] = {5, 20, 30}, lengths[] = {2, 3, 4};
+    ferrosz_update *update =
+        ferrosz_update_new(stream, bytes, 3, starts, lengths, FERROSZ_F32, values, 24, error);
+    CHECK(ferrosz_update_chunks(update) > 0 && ferrosz_update_append_at(update) == bytes);
+    ferrosz_buffer *updated = ferrosz_update_apply(update, stream, bytes, error);
+    uint64_t more = ferrosz_update_appended_bytes(update);
+    CHECK(ferrosz_buffer_bytes(updated) == bytes + more);
+    uint8_t *by_hand = malloc(bytes + more);
+    memcpy(by_hand, stream, bytes);
+    memcpy(by_hand + bytes, ferrosz_update_appended(update), more);
+    memcpy(by_hand, ferrosz_update_header(update), ferrosz_update_header_bytes(update));
+    CHECK(!memcmp(by_hand, ferrosz_buffer_data(updated), bytes + more));
+    CHECK(ferrosz_decompress(NULL, by_hand, bytes + more, FERROSZ_F32, after, ELEMENTS, NULL, error) == FERROSZ_OK);
+    int wrong = 0;
+    for (uint64_t i = 0; i < ELEMENTS; i++) {
+        uint64_t z = i / (HEIGHT * WIDTH) - 5, y = i / WIDTH % HEIGHT - 20, x = i % WIDTH - 30;
+        int is_inside = z < 2 && y < 3 && x < 4;
+        wrong += is_inside ? !(fabsf(after[i] - values[(z * 3 + y) * 4 + x]) <= 0.5f) : after[i] != before[i];
+    }
+    CHECK(wrong == 0);
+    CHECK_NULL(ferrosz_update_apply(update, stream, bytes - 1, error), FERROSZ_INVALID_ARGUMENT, "stream: it has");
+    CHECK_NULL(ferrosz_update_apply(NULL, stream, bytes, error), FERROSZ_INVALID_ARGUMENT, "update: the pointer is null");
+    CHECK_NULL(ferrosz_update_new(stream, bytes, 3, starts, lengths, FERROSZ_F32, values, 23, error), FERROSZ_INVALID_ARGUMENT, "23");
+    CHECK_NULL(ferrosz_update_new(stream, bytes, 2, starts, lengths, FERROSZ_F32, values, 6, error), FERROSZ_INVALID_ARGUMENT, "box");
+    CHECK_NULL(ferrosz_update_new(stream, bytes, 3, starts, lengths, FERROSZ_F64, NULL, 0, error), FERROSZ_WRONG_TYPE, "f32");
+    CHECK(ferrosz_update_appended(NULL) == NULL && ferrosz_update_header(NULL) == NULL && !ferrosz_update_chunks(NULL));
+    free(by_hand), free(field);
+    ferrosz_update_free(update), ferrosz_update_free(NULL);
+    ferrosz_buffer_free(updated), ferrosz_buffer_free(buffer), ferrosz_compressor_free(compressor);
+}
+
+// A batch has the streams of single calls; a damaged one spoils no other.
+static void batches(ferrosz_error *error) {
+    enum { COUNT = 20 };
+    float *field = make_field(FERROSZ_F32), *outputs[COUNT];
+    const void *fields[COUNT], *streams[COUNT];
+    uint64_t elements[COUNT], bytes[COUNT], rooms[COUNT];
+    ferrosz_status statuses[COUNT];
+    ferrosz_compressor *compressor = ferrosz_compressor_new("plain", FERROSZ_RANGE, 1e-3, error);
+    for (int i = 0; i < COUNT; i++) {
+        fields[i] = field + 4 * i, elements[i] = (uint64_t)(300 * i);
+        rooms[i] = elements[i] + 1, outputs[i] = malloc(rooms[i] * sizeof *field);
+    }
+    ferrosz_batch *batch = ferrosz_compress_batch(compressor, FERROSZ_F32, fields, elements, COUNT, error);
+    for (int i = 0; i < COUNT; i++) {
+        ferrosz_buffer *single = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, fields[i], elements[i], error);
+        streams[i] = ferrosz_batch_stream(batch, (uint64_t)i), bytes[i] = ferrosz_batch_stream_bytes(batch, (uint64_t)i);
+        CHECK(bytes[i] == ferrosz_buffer_bytes(single) && !memcmp(streams[i], ferrosz_buffer_data(single), bytes[i]));
+        ferrosz_buffer_free(single);
+    }
+    CHECK(ferrosz_batch_stream(batch, COUNT) == NULL && ferrosz_batch_stream_bytes(batch, COUNT) == 0);
+    uint8_t *damaged = malloc(bytes[7]);
+    memcpy(damaged, streams[7], bytes[7]);
+    damaged[bytes[7] - 1] ^= 1;
+    streams[7] = damaged, rooms[9] = 5;
+    CHECK_FAILS(ferrosz_decompress_batch(NULL, streams, bytes, FERROSZ_F32, (void *const *)outputs, rooms, COUNT, statuses, error),
+                FERROSZ_DAMAGED_STREAM, "streams[7]: ");
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(statuses[i] == (i == 7 ? FERROSZ_DAMAGED_STREAM : i == 9 ? FERROSZ_OUTPUT_TOO_SMALL : FERROSZ_OK));
+        float low = INFINITY, high = -INFINITY;
+        for (uint64_t k = 0; k < elements[i]; k++) {
+            low = fminf(low, field[4 * (uint64_t)i + k]), high = fmaxf(high, field[4 * (uint64_t)i + k]);
+        }
+        for (uint64_t k = 0; statuses[i] == FERROSZ_OK && k < elements[i]; k++) {
+            CHECK(fabs((double)outputs[i][k] - field[4 * (uint64_t)i + k]) <= 1e-3 * ((double)high - low));
+        }
+    }
+    streams[7] = ferrosz_batch_stream(batch, 7), rooms[9] = elements[9];
+    CHECK(ferrosz_decompress_batch(NULL, streams, bytes, FERROSZ_F32, (void *const *)outputs, rooms, COUNT, NULL, error) == FERROSZ_OK);
+    fields[3] = NULL;
+    CHECK_NULL(ferrosz_compress_batch(compressor, FERROSZ_F32, fields, elements, COUNT, error), FERROSZ_INVALID_ARGUMENT, "fields[3]: the pointer is null");
+    CHECK_NULL(ferrosz_compress_batch(compressor, FERROSZ_F32, NULL, elements, COUNT, error), FERROSZ_INVALID_ARGUMENT, "fields: the pointer is null");
+    ferrosz_batch *empty = ferrosz_compress_batch(compressor, FERROSZ_F32, NULL, NULL, 0, error);
+    CHECK(empty && ferrosz_batch_stream(empty, 0) == NULL);
+    for (int i = 0; i < COUNT; i++) {
+        free(outputs[i]);
+    }
+    free(damaged), free(field);
+    ferrosz_batch_free(empty), ferrosz_batch_free(batch), ferrosz_batch_free(NULL), ferrosz_compressor_free(compressor);
+}
+
+// A stream reaches its target, by sums of a plain loop, and its compressor makes it again.
+static void targets(ferrosz_error *error) {
+    static double values[ELEMENTS];
+    double *field = make_field(FERROSZ_F64);
+    ferrosz_compressor *compressor = compressor_of("small", FERROSZ_ABS, 1, error);
+    const char *names[] = {"psnr", "rmse", "ratio"};
+    const double wanted[] = {60, 0.3, 12};
+    for (int kind = 0; kind < 3; kind++) {
+        ferrosz_search *search = ferrosz_search_new(compressor, names[kind], wanted[kind], FERROSZ_F64, field, ELEMENTS, error);
+        const uint8_t *stream = ferrosz_search_stream(search);
+        uint64_t bytes = ferrosz_search_stream_bytes(search);
+        CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F64, values, ELEMENTS, NULL, error) == FERROSZ_OK);
+        double squares = 0, largest = 0, least = field[0], most = field[0];
+        for (int i = 0; i < ELEMENTS; i++) {
+            squares += (field[i] - values[i]) * (field[i] - values[i]);
+            largest = fmax(largest, fabs(field[i] - values[i]));
+            least = fmin(least, field[i]), most = fmax(most, field[i]);
+        }
+        double rmse = sqrt(squares / ELEMENTS), psnr = 20 * log10((most - least) / rmse), ratio = 8.0 * ELEMENTS / (double)bytes;
+        CHECK(fabs(ferrosz_search_rmse(search) / rmse - 1) < 1e-9 && fabs(ferrosz_search_psnr(search) - psnr) < 1e-6);
+        CHECK(fabs(ferrosz_search_ratio(search) - ratio) < 1e-9 && largest <= ferrosz_search_bound(search));
+        const double reached[] = {psnr, rmse, ratio};
+        CHECK(kind == 1 ? reached[kind] <= wanted[kind] : reached[kind] >= wanted[kind]);
+        CHECK(fabs(reached[kind] / wanted[kind] - 1) <= 0.05);
+        ferrosz_compressor *found = ferrosz_search_compressor(search, error);
+        ferrosz_buffer *again = ferrosz_compress_to_buffer(found, FERROSZ_F64, field, ELEMENTS, error);
+        CHECK(ferrosz_buffer_bytes(again) == bytes && !memcmp(ferrosz_buffer_data(again), stream, bytes));
+        ferrosz_buffer_free(again), ferrosz_compressor_free(found), ferrosz_search_free(search);
+    }
+    CHECK_NULL(ferrosz_search_new(compressor, "size", 3, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "target: 'size' is none of psnr, rmse, ratio");
+    CHECK_NULL(ferrosz_search_new(compressor, "rmse", -1, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "value: ");
+    CHECK_NULL(ferrosz_search_new(compressor, "ratio", 1e9, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "ratio");
+    CHECK(ferrosz_search_stream(NULL) == NULL && isnan(ferrosz_search_psnr(NULL)));
+    ferrosz_search_free(NULL), ferrosz_compressor_free(compressor);
+    free(field);
+}
+
+// What a damaged chunk does not hold is as in the whole stream, what it holds is NaN, and all of it is named.
+static void salvaged(const char *codec, ferrosz_error *error) {
+    static float whole[ELEMENTS], left[ELEMENTS];
+    static uint8_t lost[ELEMENTS];
+    float *field = make_field(FERROSZ_F32);
+    ferrosz_compressor *compressor = compressor_of(codec, FERROSZ_ABS, 0.5, error);
+    CHECK(ferrosz_compressor_set_rank(compressor, strcmp(codec, "plain") ? 3 : 1, error) == FERROSZ_OK);
+    ferrosz_buffer *buffer = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, field, ELEMENTS, error);
+    uint64_t bytes = ferrosz_buffer_bytes(buffer), elements = 0, count = 0;
+    uint8_t *stream = malloc(bytes);
+    memcpy(stream, ferrosz_buffer_data(buffer), bytes);
+    CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F32, whole, ELEMENTS, NULL, error) == FERROSZ_OK);
+    ferrosz_damages *damages = ferrosz_salvage(NULL, stream, bytes, FERROSZ_F32, left, ELEMENTS, &elements, error);
+    CHECK(damages && ferrosz_damages_count(damages) == 0 && elements == ELEMENTS && !memcmp(left, whole, sizeof left));
+    ferrosz_damages_free(damages);
+
+    stream[bytes - 1] ^= 1;
+    damages = ferrosz_salvage(NULL, stream, bytes, FERROSZ_F32, left, ELEMENTS, NULL, error);
+    CHECK(ferrosz_damages_count(damages) == 1 && ferrosz_damages_dimensions(damages) == 3);
+    CHECK(strstr(ferrosz_damages_cause(damages, 0), "checksum") && !*ferrosz_damages_cause(damages, 1));
+    memset(lost, 0, sizeof lost);
+    for (uint64_t part = 0; part < ferrosz_damages_boxes(damages, 0); part++) {
+        const uint64_t *s = ferrosz_damages_starts(damages, 0, part), *n = ferrosz_damages_lengths(damages, 0, part);
+        for (uint64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+            uint64_t z = s[0] + i / (n[1] * n[2]), y = s[1] + i / n[2] % n[1], x = s[2] + i % n[2];
+            lost[(z * HEIGHT + y) * WIDTH + x]++;
+        }
+    }
+    int wrong = 0;
+    for (int i = 0; i < ELEMENTS; i++) {
+        count += lost[i];
+        wrong += lost[i] > 1 || (lost[i] ? !isnan(left[i]) : left[i] != whole[i]);
+    }
+    CHECK(wrong == 0 && count > 0 && count == ferrosz_damages_elements(damages, 0));
+    // Chunks of lines have 8192 elements: the second one has the rest.
+    CHECK(strcmp(codec, "plain") || (count == ELEMENTS - 8192 && lost[8192] && ferrosz_damages_chunk(damages, 0) == 1));
+    CHECK(ferrosz_damages_starts(damages, 0, 1000) == NULL && ferrosz_damages_lengths(damages, 1, 0) == NULL);
+    ferrosz_damages_free(damages), ferrosz_damages_free(NULL);
+    CHECK_NULL(ferrosz_salvage(NULL, stream, bytes, FERROSZ_F32, left, 7, &elements, error), FERROSZ_OUTPUT_TOO_SMALL, "room for 7");
+    CHECK(elements == ELEMENTS);
+    CHECK_NULL(ferrosz_salvage(NULL, stream, bytes, FERROSZ_F64, left, 7, NULL, error), FERROSZ_WRONG_TYPE, "f32");
+    stream[20] ^= 1;
+    CHECK_NULL(ferrosz_salvage(NULL, stream, bytes, FERROSZ_F32, left, ELEMENTS, NULL, error), FERROSZ_DAMAGED_STREAM, "header");
+    free(stream), free(field);
+    ferrosz_buffer_free(buffer), ferrosz_compressor_free(compressor);
+}
+
+// 32 values of which the bytes of cuSZp are known: codes that begin with 500 and have these differences.
+static void bytes_of_cuszp(ferrosz_error *error) {
+    static const int steps[] = {500, 0, 1, -1, 2, -2, 3, -3, 0, 1, 1, -1, -1, 2, 0, -3,
+                                3,   0, 0, 1,  -2, 2, -1, 3, -3, 0, 1, -1, 0, 2, -2, 1};
+    static const uint8_t body[] = {0xf4, 0x01, 0x15, 0x19, 0x0a, 0x92, 0x33, 0x79, 0x93, 0xb1, 0x0f, 0x05, 0x8d, 0x86};
+    float field[32], values[32];
+    int code = 0, codes[32];
+    for (int i = 0; i < 32; i++) {
+        codes[i] = code += steps[i];
+        field[i] = (float)(code * 0.02 + 0.004);
+    }
+    const uint64_t extents[] = {32};
+    ferrosz_bare *bare = ferrosz_bare_new("cuszp", FERROSZ_F32, 1, extents, error);
+    CHECK_NULL(ferrosz_bare_compress(bare, field, 32, error), FERROSZ_INVALID_ARGUMENT, "bare: it has no error");
+    CHECK(ferrosz_bare_set_mode(bare, "outlier", error) == FERROSZ_OK && isnan(ferrosz_bare_error(bare)));
+    CHECK(ferrosz_bare_set_bound(bare, FERROSZ_ABS, 0.01, false, NULL, 0, error) == FERROSZ_OK);
+    CHECK(ferrosz_bare_error(bare) == 0.01f);
+    ferrosz_buffer *buffer = ferrosz_bare_compress(bare, field, 32, error);
+    const uint8_t *stream = ferrosz_buffer_data(buffer);
+    CHECK(ferrosz_buffer_bytes(buffer) == 1024 + sizeof body && stream[0] == 0xa2 && !stream[1]);
+    CHECK(!memcmp(stream + 1024, body, sizeof body));
+    CHECK(ferrosz_bare_decompress(bare, stream, 1024 + sizeof body, values, 32, NULL, error) == FERROSZ_OK);
+    for (int i = 0; i < 32; i++) {
+        CHECK(values[i] == (float)codes[i] * 0.01f * 2);
+    }
+    ferrosz_outline *outline = ferrosz_outline_new(bare, stream, 1024 + sizeof body, error);
+    CHECK(ferrosz_outline_rate_bytes(outline) == 1024 && ferrosz_outline_between_bytes(outline) == 0);
+    CHECK(ferrosz_outline_body_bytes(outline) == sizeof body && ferrosz_outline_stream_bytes(outline) == 1024 + sizeof body);
+    CHECK(ferrosz_outline_zero_blocks(outline) == 1023 && ferrosz_outline_blocks(outline, 0) == 1023);
+    CHECK(ferrosz_outline_blocks(outline, 0xa2) == 1 && ferrosz_outline_block_bytes(outline, 0xa2) == sizeof body);
+    CHECK(ferrosz_outline_blocks(outline, 7) == 0 && ferrosz_outline_blocks(NULL, 0) == 0);
+    ferrosz_outline_free(outline), ferrosz_outline_free(NULL);
+    ferrosz_buffer_free(buffer), ferrosz_bare_free(bare), ferrosz_bare_free(NULL);
+}
+
+// Streams without header come back whole and in parts, and parts are replaced, within the bound of a plain quantiser.
+static void bare_streams(const char *format, const char *mode, uint32_t rank, bool v1, ferrosz_type type, ferrosz_error *error) {
+    static double whole[ELEMENTS], part[ELEMENTS], again[ELEMENTS];
+    void *field = make_field(type);
+    size_t size = size_of(type);
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        low = fmin(low, number(type, field, i)), high = fmax(high, number(type, field, i));
+    }
+    ferrosz_bare *bare = ferrosz_bare_new(format, type, 3, EXTENTS, error);
+    if (mode) {
+        CHECK(ferrosz_bare_set_mode(bare, mode, error) == FERROSZ_OK && ferrosz_bare_set_v1(bare, v1, error) == FERROSZ_OK);
+        CHECK(ferrosz_bare_set_rank(bare, rank, error) == FERROSZ_OK && ferrosz_bare_set_strict(bare, true, error) == FERROSZ_OK);
+    }
+    CHECK(ferrosz_bare_set_device(bare, "cpu", error) == FERROSZ_OK);
+    CHECK(ferrosz_bare_set_bound(bare, FERROSZ_RANGE, 1e-3, false, field, ELEMENTS, error) == FERROSZ_OK);
+    double bound = ferrosz_bare_error(bare);
+    CHECK(bound == (type == FERROSZ_F32 ? (double)(1e-3f * ((float)high - (float)low)) : 1e-3 * (high - low)));
+    ferrosz_buffer *buffer = ferrosz_bare_compress(bare, field, ELEMENTS, error);
+    uint64_t bytes = ferrosz_buffer_bytes(buffer), elements = 0, units = 0;
+    uint8_t *stream = malloc(bytes + 1);
+    memcpy(stream, ferrosz_buffer_data(buffer), bytes);
+    CHECK(ferrosz_bare_decompress(bare, stream, bytes, whole, ELEMENTS, &elements, error) == FERROSZ_OK && elements == ELEMENTS);
+    int wrong = 0;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        wrong += !(fabs(number(type, whole, i) - number(type, field, i)) <= 1.001 * bound);
+    }
+    CHECK(wrong == 0 && ferrosz_bare_check(bare, stream, bytes, error) == FERROSZ_OK);
+
+    const uint64_t starts[] = {1, 7, 30}, lengths[] = {5, 13, 10};
+    CHECK(ferrosz_bare_decompress_box(bare, stream, bytes, 3, starts, lengths, part, 650, &elements, error) == FERROSZ_OK);
+    for (uint64_t i = 0; i < 650; i++) {
+        uint64_t at = ((1 + i / 130) * HEIGHT + 7 + i / 10 % 13) * WIDTH + 30 + i % 10;
+        wrong += number(type, part, i) != number(type, whole, at);
+    }
+    CHECK(elements == 650 && wrong == 0);
+    CHECK(ferrosz_bare_decompress_elements(bare, stream, bytes, 1234, 3000, part, 3000, error) == FERROSZ_OK);
+    CHECK(!memcmp(part, (char *)whole + 1234 * size, 3000 * size));
+
+    // Decoded values have the codes that they came from, so all bodies keep their lengths.
+    CHECK(ferrosz_bare_replace_elements(bare, stream, bytes, 1234, part, 3000, &units, error) == FERROSZ_OK && units > 0);
+    CHECK(ferrosz_bare_decompress(bare, stream, bytes, again, ELEMENTS, NULL, error) == FERROSZ_OK);
+    CHECK(!memcmp(again, whole, ELEMENTS * size));
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        set_number(type, again, i, i % 2 ? 1e5 : -1e5);
+    }
+    memcpy(part, stream, bytes);
+    CHECK_FAILS(ferrosz_bare_replace_box(bare, stream, bytes, 3, starts, lengths, again, 650, &units, error), FERROSZ_INVALID_ARGUMENT, "cannot be replaced in place");
+    CHECK(units == 0 && !memcmp(part, stream, bytes));
+
+    stream[bytes] = 0;
+    CHECK_FAILS(ferrosz_bare_check(bare, stream, bytes + 1, error), FERROSZ_DAMAGED_STREAM, "more than the");
+    CHECK(ferrosz_bare_decompress(bare, stream, bytes + 1, again, ELEMENTS, NULL, error) == FERROSZ_OK);
+    CHECK(ferrosz_bare_decompress(bare, stream, bytes - 1, again, ELEMENTS, NULL, error) == FERROSZ_DAMAGED_STREAM);
+    CHECK(ferrosz_bare_check(bare, stream, bytes / 2, error) == FERROSZ_DAMAGED_STREAM);
+    free(stream), free(field);
+    ferrosz_buffer_free(buffer), ferrosz_bare_free(bare);
+}
+
+static void wrong_bare_streams(ferrosz_error *error) {
+    float values[8] = {0};
+    const uint64_t extents[] = {2, 4, 1, 1}, start[] = {7}, length[] = {2};
+    CHECK_NULL(ferrosz_bare_new("zfp", FERROSZ_F32, 1, extents, error), FERROSZ_INVALID_ARGUMENT, "format: 'zfp' is neither");
+    CHECK_NULL(ferrosz_bare_new("cuszp", FERROSZ_I32, 1, extents, error), FERROSZ_INVALID_ARGUMENT, "type: ");
+    CHECK_NULL(ferrosz_bare_new("cuszp", FERROSZ_F32, 4, extents, error), FERROSZ_INVALID_ARGUMENT, "4 dimensions");
+    ferrosz_bare *bare = ferrosz_bare_new("aatrox", FERROSZ_F32, 4, extents, error);
+    CHECK_FAILS(ferrosz_bare_set_mode(bare, "plain", error), FERROSZ_INVALID_ARGUMENT, "aatrox has no modes");
+    ferrosz_bare_free(bare);
+    bare = ferrosz_bare_new("cuszp", FERROSZ_F32, 2, extents, error);
+    CHECK_FAILS(ferrosz_bare_set_mode(bare, "best", error), FERROSZ_INVALID_ARGUMENT, "mode: 'best'");
+    CHECK_FAILS(ferrosz_bare_set_rank(bare, 4, error), FERROSZ_INVALID_ARGUMENT, "rank: 4");
+    CHECK_FAILS(ferrosz_bare_set_bound(bare, FERROSZ_RANGE, 1e-3, false, values, 8, error), FERROSZ_INVALID_ARGUMENT, "bound: ");
+    CHECK_FAILS(ferrosz_bare_set_bound(bare, FERROSZ_PWREL, 1e-3, false, values, 8, error), FERROSZ_INVALID_ARGUMENT, "bound: ");
+    CHECK(ferrosz_bare_set_bound(bare, FERROSZ_ABS, 1e-3, true, NULL, 0, error) == FERROSZ_OK);
+    CHECK_NULL(ferrosz_bare_compress(bare, values, 7, error), FERROSZ_INVALID_ARGUMENT, "7");
+    CHECK_NULL(ferrosz_bare_compress(NULL, values, 8, error), FERROSZ_INVALID_ARGUMENT, "bare: the pointer is null");
+    ferrosz_buffer *buffer = ferrosz_bare_compress(bare, values, 8, error);
+    const void *stream = ferrosz_buffer_data(buffer);
+    uint64_t bytes = ferrosz_buffer_bytes(buffer), elements = 0;
+    CHECK_FAILS(ferrosz_bare_decompress(bare, stream, bytes, values, 5, &elements, error), FERROSZ_OUTPUT_TOO_SMALL, "5");
+    CHECK(elements == 8);
+    CHECK_FAILS(ferrosz_bare_decompress_elements(bare, stream, bytes, 7, 2, values, 8, error), FERROSZ_INVALID_ARGUMENT, "7..9");
+    CHECK_FAILS(ferrosz_bare_decompress_box(bare, stream, bytes, 1, start, length, values, 8, NULL, error), FERROSZ_INVALID_ARGUMENT, "dimensions");
+    ferrosz_buffer_free(buffer), ferrosz_bare_free(bare);
+}
+
+static void all_bare_streams(ferrosz_error *error) {
+    const char *modes[] = {"fixed", "plain", "outlier"};
+    const ferrosz_type types[] = {FERROSZ_F32, FERROSZ_F64};
+    bytes_of_cuszp(error);
+    wrong_bare_streams(error);
+    for (int type = 0; type < 2; type++) {
+        for (int mode = 0; mode < 3; mode++) {
+            for (uint32_t rank = 1; rank <= 3; rank++) {
+                bare_streams("cuszp", modes[mode], rank, false, types[type], error);
+            }
+        }
+        bare_streams("cuszp", "plain", 1, true, types[type], error);
+        bare_streams("aatrox", NULL, 0, false, types[type], error);
+    }
+}
+
 struct task {
     const ferrosz_compressor *compressor;
     const float *field;
@@ -529,6 +843,11 @@ int main(void) {
     complex_numbers(error);
     judged(error);
     damage(error);
+    updates(error);
+    batches(error);
+    targets(error);
+    salvaged("plain", error), salvaged("lorenzo+rans", error), salvaged("interp", error);
+    all_bare_streams(error);
     threads(error);
     without_a_gpu(error);
     ferrosz_error_free(error);

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ferrosz
+import ferrosz.frames
 
 TYPES = ["complex64", "complex128"]
 
@@ -173,3 +175,47 @@ def test_tensors_of_the_cpu_are_taken() -> None:
     array = packet((40, 50), "complex64")
     stream = ferrosz.compress(torch.from_numpy(array), abs=1e-3)
     assert stream == ferrosz.compress(array, abs=1e-3)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_batches_frames_updates_and_salvage_take_them(dtype: str) -> None:
+    arrays = [packet(shape, dtype, seed) for seed, shape in enumerate([(3000,), (40, 50), (40, 50), (3000,)])]
+    for codec in ("plain", "interp"):
+        compressor = ferrosz.Compressor(abs=1e-3, codec=codec)
+        streams = ferrosz.compress_batch([*arrays, arrays[0].real.copy()], compressor)
+        assert [bytes(stream) for stream in streams[:4]] == [bytes(compressor.compress(array)) for array in arrays]
+        backs = ferrosz.decompress_batch(streams)
+        for array, back in zip(arrays, backs[:4], strict=True):
+            assert (back.dtype, back.shape) == (array.dtype, array.shape)
+            assert largest_error(array, back) <= 1e-3
+        assert backs[4].dtype == arrays[0].real.dtype
+
+    file = io.BytesIO()
+    with ferrosz.frames.FrameWriter(file, ferrosz.Compressor(abs=1e-3, preset="fast")) as writer:
+        writer.write(arrays[1])
+        with pytest.raises(ferrosz.ArgumentError, match=dtype):
+            writer.write(np.stack([arrays[2].real, arrays[2].imag], axis=-1))
+        writer.write(arrays[2])
+    frames = ferrosz.frames.Frames(file.getvalue())
+    assert [frame.dtype for frame in frames] == [dtype] * 2
+    assert largest_error(arrays[2], frames[1]) <= 1e-3
+
+    stream = ferrosz.compress(arrays[1], abs=1e-3, codec="plain")
+    box = np.s_[3:5, 7:9]
+    changed = arrays[1].copy()
+    changed[box] = [[1 - 2j, 3j], [4, -5 + 6j]]
+    back = ferrosz.decompress(ferrosz.update(stream, changed[box], box=box))
+    assert largest_error(changed, back) <= 1e-3
+    with pytest.raises(ferrosz.ArgumentError, match=dtype):
+        ferrosz.update(stream, changed[box].real, box=box)
+
+    whole, none = ferrosz.salvage(stream)
+    assert (whole.dtype, list(none)) == (arrays[1].dtype, [])
+    damaged = bytearray(ferrosz.compress(packet((300, 200), dtype), abs=1e-3, codec="plain"))
+    damaged[-1] ^= 1
+    found, damages = ferrosz.salvage(damaged)
+    is_lost = np.zeros(found.shape, bool)
+    for damage in damages:
+        for index in damage.lost:
+            is_lost[index] = True
+    assert is_lost.any() and (np.isnan(found) == is_lost).all()

@@ -242,6 +242,24 @@ fn damage_costs_its_frame_alone() {
 }
 
 #[test]
+fn a_head_with_the_number_of_another_frame_is_damage() {
+    let (mut file, streams) = (file(4), streams(4));
+    let at = HEAD + HEAD + streams[0].len();
+    let length = streams[1].len() as u64;
+    assert_eq!(file[at..at + HEAD], head(0x66, 1, length));
+    file[at..at + HEAD].copy_from_slice(&head(0x66, 2, length));
+    let frames = Frames::open(&file).expect("a file");
+    assert_eq!((frames.len(), frames.end()), (4, FramesEnd::Indexed));
+    assert!(matches!(frames.stream(1), Err(Error::BadFrames(_))));
+    for number in [0, 2, 3] {
+        assert_eq!(frames.stream(number as u64), Ok(&streams[number][..]));
+    }
+    let mut reader = FrameReader::new(&file[..]).expect("a file");
+    assert_eq!(reader.next(), Some(Ok(streams[0].clone())));
+    assert!(matches!(reader.next(), Some(Err(Error::BadFrames(_)))));
+}
+
+#[test]
 fn forged_records_take_neither_memory_nor_time() {
     let start = head(0x46, 1, 0);
     let content = |previous: u64| {

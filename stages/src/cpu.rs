@@ -66,7 +66,7 @@ fn recipe<T: Element, C: Code>(
     let tuned = tune(version, grid, &read, error, relative, &interpolator.tuning);
     let resolved = Resolved::new(tuned.parameters, error);
     let most = C::WIDTH.max_radius();
-    let radius = interpolator.radius.unwrap_or_else(|| {
+    let radius = interpolator.given_radius().unwrap_or_else(|| {
         let mut scratch = TileStore::new(grid.shape());
         radius_of_samples(version, grid, read, &resolved, most, &mut scratch)
     });

@@ -28,7 +28,7 @@ impl<T: Element, C: Code> Decomposition<T, C> {
         let what = if recipe.width != C::WIDTH {
             "the codes do not have the width that the recipe gives"
         } else if self.codes.len() as u64 != recipe.grid.elements() {
-            "the number of codes is not the number of the field's elements"
+            return Err(Error::CODE_COUNT);
         } else if self.anchors.len() as u64 != recipe.coarse().elements() {
             "the number of anchors is not that of the field"
         } else if self.outlier_values.len() != self.outlier_indices.len() {

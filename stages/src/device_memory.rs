@@ -153,8 +153,8 @@ impl PartsWorkspace {
     ///
     /// # Errors
     ///
-    /// [`Error::BadRadius`]; [`Error::WorkspaceGrid`]; [`Error::Ferrosz`]: [`HostError::ExtentsMismatch`],
-    /// [`HostError::OutputTooSmall`], [`HostError::Misaligned`] and [`HostError::Cuda`].
+    /// [`Error::BadRadius`]; [`Error::NeedsHostField`]; [`Error::WorkspaceGrid`]; [`Error::Ferrosz`]:
+    /// [`HostError::ExtentsMismatch`], [`HostError::OutputTooSmall`], [`HostError::Misaligned`] and [`HostError::Cuda`].
     pub fn decompose<T: Element, C: Code>(
         &mut self,
         interpolator: &Interpolator,
@@ -167,6 +167,7 @@ impl PartsWorkspace {
         >,
     ) -> Result<(), Error> {
         interpolator.check_radius::<C>()?;
+        interpolator.check_rules_of_device_memory()?;
         let elements = input.len() as u64;
         let grid = interpolator.grid_for::<T>(elements)?;
         let cells = self.cells_for(&grid)?;

@@ -7,6 +7,7 @@ use crate::decomposition::Decomposition;
 use crate::error::Error;
 use crate::gpu::{Compose, Decompose};
 use crate::interpolator::Interpolator;
+use crate::rules::RadiusRule;
 use ferrosz_codec::{Codec, Element};
 use ferrosz_host::internals::{Backend, Direction, Workload};
 use ferrosz_host::{Device, Error as HostError};
@@ -36,14 +37,19 @@ impl Interpolator {
     ) -> Result<Decomposition<T, C>, Error> {
         self.check_radius::<C>()?;
         let grid = self.grid_for::<T>(field.len() as u64)?;
-        match backend_for::<T>(self.device, Direction::Compress, grid.elements())? {
-            Backend::Cpu => cpu::decompose(self, &grid, field),
+        let interpolator = &self.settled::<T, C>(&grid, field);
+        let parts = match backend_for::<T>(self.device, Direction::Compress, grid.elements())? {
+            Backend::Cpu => cpu::decompose(interpolator, &grid, field),
             Backend::Gpu(gpu) => gpu.run(Decompose {
-                interpolator: self,
+                interpolator,
                 grid: &grid,
                 field,
                 codes: PhantomData,
             }),
+        };
+        match self.radius {
+            RadiusRule::Fits => parts.map(Decomposition::with_least_radius),
+            RadiusRule::Sampled | RadiusRule::Given(_) => parts,
         }
     }
 }

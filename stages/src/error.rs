@@ -1,5 +1,6 @@
 //! The errors of the library.
 
+use crate::container::PartName;
 use thiserror::Error;
 
 /// An error of the decomposition of a field into parts, or of its composition from them.
@@ -31,12 +32,49 @@ pub enum Error {
     /// A workspace belongs to a field of other extents.
     #[error("the workspace was made for a field of other extents")]
     WorkspaceGrid,
+    /// A stage cannot encode codes, or cannot decode bytes.
+    #[error("stage {stage}: {reason}")]
+    Stage {
+        /// The name of the stage.
+        stage: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A name that no stage can have.
+    #[error("'{0}' is not the name of a stage: it must have 1 to 32 bytes, none of them zero")]
+    BadStageName(String),
+    /// A container has codes of a stage that the reader does not know.
+    #[error("the stage '{0}' is unknown here; give it to the reader")]
+    UnknownStage(String),
+    /// A part of a container is not as its writer left it.
+    #[error("{part} of the container: {reason}")]
+    DamagedPart {
+        /// The part: header, codes, anchors or outliers.
+        part: PartName,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A rule that must see the field on the host first.
+    #[error("{0} needs the field in host memory; give the number itself for device memory")]
+    NeedsHostField(&'static str),
     /// Extents, memory, a device, or a buffer is not as it must be.
     #[error(transparent)]
     Ferrosz(#[from] ferrosz_host::Error),
 }
 
 impl Error {
+    /// The error of a stage of this name.
+    pub fn stage(stage: &str, reason: impl Into<String>) -> Self {
+        Self::Stage {
+            stage: stage.to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Too few codes, or too many.
+    pub(crate) const CODE_COUNT: Self =
+        Self::BadDecomposition("the number of codes is not the number of the field's elements");
+
     /// A code that no radius allows, whichever machine finds it.
     pub(crate) const BAD_CODE: Self =
         Self::BadDecomposition("a code is not below twice the radius");

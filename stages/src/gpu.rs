@@ -111,7 +111,7 @@ pub(super) fn enqueue_decompose<T: Element, C: Code, E: Executor>(
         search: Search::of_field(interpolator.tuning, grid),
         bound: interpolator.bound,
         error: enqueue_bound::<T, E>(executor, interpolator, grid, input, &workspace)?,
-        radius: interpolator.radius,
+        radius: interpolator.given_radius(),
         max_radius: C::WIDTH.max_radius(),
         fitted: &samples,
         scored: &samples,

@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::error::Error;
 use crate::order::CodeOrder;
+use crate::rules::{RadiusRule, TighteningRule};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
@@ -21,7 +22,8 @@ pub struct Interpolator {
     extents: Option<Extents>,
     shape: Shape,
     pub(crate) tuning: Tuning,
-    pub(crate) radius: Option<u32>,
+    pub(crate) radius: RadiusRule,
+    pub(crate) tightening: Option<TighteningRule>,
     pub(crate) order: CodeOrder,
     pub(crate) device: Device,
 }
@@ -36,7 +38,8 @@ impl Interpolator {
             extents: None,
             shape: Shape::Cube,
             tuning: Tuning::default(),
-            radius: None,
+            radius: RadiusRule::default(),
+            tightening: None,
             order: CodeOrder::default(),
             device: Device::default(),
         }
@@ -92,11 +95,11 @@ impl Interpolator {
     }
 
     /// Sets the radius of codes. Their magnitudes are below it; a value whose code would be larger is an outlier. The
-    /// radius is at least 1 and at most [`max_radius`](crate::CodeWidth::max_radius). Without this call it is the least
-    /// power of two from 32 on that all but about a thousandth of the values need.
+    /// radius is at least 1 and at most [`max_radius`](crate::CodeWidth::max_radius). Without this call it follows from
+    /// [`RadiusRule::Sampled`].
     #[must_use]
     pub fn radius(mut self, radius: u32) -> Self {
-        self.radius = Some(radius);
+        self.radius = RadiusRule::Given(radius);
         self
     }
 
@@ -117,7 +120,7 @@ impl Interpolator {
     /// Whether codes of type `C` can have the radius.
     pub(crate) fn check_radius<C: Code>(&self) -> Result<(), Error> {
         let most = C::WIDTH.max_radius();
-        match self.radius {
+        match self.given_radius() {
             Some(radius) if !(1..=most).contains(&radius) => Err(Error::BadRadius { radius, most }),
             _ => Ok(()),
         }
@@ -147,6 +150,11 @@ impl Interpolator {
         }
         let grid = Grid::new(self.shape, &extents);
         Ok(TileGrid::new(grid.shape(), grid.lengths()))
+    }
+
+    /// The value base, if it is given.
+    pub(crate) fn base(&self) -> Option<f64> {
+        self.base
     }
 
     /// Whether the extremes of the field must be known.

@@ -45,6 +45,8 @@ mod bands;
 #[cfg(feature = "host")]
 mod code;
 #[cfg(feature = "host")]
+pub mod container;
+#[cfg(feature = "host")]
 mod cpu;
 #[cfg(feature = "host")]
 mod decomposition;
@@ -61,7 +63,13 @@ mod interpolator;
 pub mod kernels;
 pub mod list;
 mod order;
+#[cfg(feature = "host")]
+mod pipeline;
 mod recipe;
+#[cfg(feature = "host")]
+mod rules;
+#[cfg(feature = "host")]
+pub mod stage;
 
 #[cfg(feature = "host")]
 pub use code::Code;
@@ -74,13 +82,19 @@ pub use ferrosz_codec::predict::interp::parameters::{LevelFlags, Parameters, Tig
 pub use ferrosz_codec::predict::interp::resolved::Resolved;
 pub use ferrosz_codec::predict::interp::spline::Spline;
 pub use ferrosz_codec::predict::interp::tune::{FlagChoice, Preference, TighteningChoice, Tuning};
-pub use ferrosz_codec::{Bound, Element, FormatError};
+pub use ferrosz_codec::{Bound, Dtype, Element, FormatError};
 #[cfg(feature = "host")]
 pub use ferrosz_host::Device;
 #[cfg(feature = "host")]
 pub use interpolator::Interpolator;
 pub use order::{CodeLayout, CodeOrder};
+#[cfg(feature = "host")]
+pub use pipeline::{Pipeline, decompress};
 pub use recipe::{CodeWidth, RECIPE_BYTES, Recipe};
+#[cfg(feature = "host")]
+pub use rules::{RadiusRule, TighteningRule};
+#[cfg(feature = "host")]
+pub use stage::{CodeFormat, Codes, Stage};
 
 /// Device memory and CUDA streams of the caller: see [`PartsWorkspace`](cuda::PartsWorkspace).
 #[cfg(feature = "cuda")]

@@ -78,6 +78,34 @@ const RECIPE_WORDS: usize = RESOLVED_AT + WORDS;
 /// Bytes of a recipe.
 pub const RECIPE_BYTES: usize = 4 * RECIPE_WORDS;
 
+const CONTRADICTION: FormatError =
+    FormatError::InvalidHeader("the parameters of an interpolation contradict themselves");
+
+/// The words of a recipe of this version.
+fn words_of(bytes: &[u8]) -> Result<[u32; RECIPE_WORDS], FormatError> {
+    let bytes: &[u8; RECIPE_BYTES] = bytes.try_into().map_err(|_| FormatError::Truncated {
+        needed: RECIPE_BYTES as u64,
+        found: bytes.len() as u64,
+    })?;
+    let mut words = [0; RECIPE_WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    if words[MAGIC_AT] != MAGIC {
+        return Err(FormatError::NotFerrosz);
+    }
+    match words[KIND_AT] & 0xff {
+        VERSION => Ok(words),
+        other => Err(FormatError::UnknownVersion(other as u16)),
+    }
+}
+
+/// The type of the elements of a recipe.
+fn dtype_of(words: &[u32; RECIPE_WORDS]) -> Result<Dtype, FormatError> {
+    let number = (words[KIND_AT] >> 8) as u8;
+    Dtype::from_id(number).ok_or(FormatError::UnknownDtype(number))
+}
+
 impl<T: Element> Recipe<T> {
     /// The distance between anchors.
     pub fn spacing(&self) -> u32 {
@@ -132,22 +160,8 @@ impl<T: Element> Recipe<T> {
     ///
     /// [`FormatError`] if [`Recipe::to_bytes`] makes no such bytes of a field of `T`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
-        let bytes: &[u8; RECIPE_BYTES] = bytes.try_into().map_err(|_| FormatError::Truncated {
-            needed: RECIPE_BYTES as u64,
-            found: bytes.len() as u64,
-        })?;
-        let mut words = [0; RECIPE_WORDS];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
-            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        }
-        if words[MAGIC_AT] != MAGIC {
-            return Err(FormatError::NotFerrosz);
-        }
-        let kind = words[KIND_AT].to_le_bytes();
-        if u32::from(kind[0]) != VERSION {
-            return Err(FormatError::UnknownVersion(kind[0].into()));
-        }
-        let found = Dtype::from_id(kind[1]).ok_or(FormatError::UnknownDtype(kind[1]))?;
+        let words = words_of(bytes)?;
+        let found = dtype_of(&words)?;
         if found != T::DTYPE {
             return Err(FormatError::WrongDtype {
                 wanted: T::TYPE,
@@ -156,10 +170,19 @@ impl<T: Element> Recipe<T> {
         }
         // Bytes that no encoder writes, reserved bits included, are not written like this.
         Self::from_words(&words)
-            .filter(|recipe| recipe.to_bytes() == *bytes)
-            .ok_or(FormatError::InvalidHeader(
-                "the parameters of an interpolation contradict themselves",
-            ))
+            .filter(|recipe| recipe.to_bytes() == bytes)
+            .ok_or(CONTRADICTION)
+    }
+
+    /// The types of the elements and of the codes of the recipe in these bytes, whatever the elements are.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] if it is no recipe.
+    pub fn types_of(bytes: &[u8]) -> Result<(Dtype, CodeWidth), FormatError> {
+        let words = words_of(bytes)?;
+        let width = CodeWidth::of_bytes(words[KIND_AT] >> 20 & 15).ok_or(CONTRADICTION)?;
+        Ok((dtype_of(&words)?, width))
     }
 
     fn from_words(words: &[u32; RECIPE_WORDS]) -> Option<Self> {

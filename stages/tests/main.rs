@@ -5,3 +5,5 @@ mod common;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod interpolator;
+mod pipeline;
+mod rules;

@@ -1,0 +1,336 @@
+//! The container: the parts of a field in one array of bytes, with the name of the stage that encoded the codes.
+//!
+//! ```text
+//! [ header: stage, lengths, checksums, recipe ][ codes ][ anchors ][ outlier values ]   each padded to 4 bytes
+//! ```
+//!
+//! The positions of the outliers are those of the codes that are 0. See FORMAT.md, section 21.
+
+use crate::code::Code;
+use crate::decomposition::Decomposition;
+use crate::error::Error;
+use crate::recipe::{CodeWidth, RECIPE_BYTES, Recipe};
+use crate::stage::{CodeFormat, Codes, Stage};
+use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::{Dtype, Element, FormatError};
+use ferrosz_host::Error as HostError;
+use ferrosz_host::internals::try_zeroed;
+use std::fmt;
+use std::ops::Range;
+
+const MAGIC: [u8; 4] = *b"FZPC";
+const VERSION: u32 = 1;
+
+/// The most bytes of the name of a stage.
+const NAME_BYTES: usize = 32;
+
+/// Parts behind the header.
+const PARTS: usize = 3;
+
+const VERSION_AT: usize = 4;
+const NAME_AT: usize = 8;
+const LENGTHS_AT: usize = NAME_AT + NAME_BYTES;
+const CHECKSUMS_AT: usize = LENGTHS_AT + 8 * PARTS;
+const RECIPE_AT: usize = CHECKSUMS_AT + 8 * PARTS;
+const HEADER_CHECKSUM_AT: usize = RECIPE_AT + RECIPE_BYTES;
+const HEADER_BYTES: usize = HEADER_CHECKSUM_AT + 8;
+
+/// Bytes of the longest part: the words of a checksum have numbers of 32 bits.
+const MOST_BYTES: u64 = 4 * (u32::MAX as u64 - 1);
+
+/// A part of a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartName {
+    /// The header.
+    Header,
+    /// The codes, as the stage encoded them.
+    Codes,
+    /// The values of the anchors.
+    Anchors,
+    /// The values of the outliers.
+    Outliers,
+}
+
+impl PartName {
+    /// The parts behind the header.
+    const BEHIND: [Self; PARTS] = [Self::Codes, Self::Anchors, Self::Outliers];
+
+    /// The seed of its checksum.
+    const fn seed(self) -> u64 {
+        (self as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    const fn damaged(self, reason: &'static str) -> Error {
+        Error::DamagedPart { part: self, reason }
+    }
+}
+
+impl fmt::Display for PartName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "the header",
+            Self::Codes => "the codes",
+            Self::Anchors => "the anchors",
+            Self::Outliers => "the outliers",
+        })
+    }
+}
+
+/// A container whose header and checksums are right.
+#[derive(Debug, Clone, Copy)]
+pub struct Container<'a> {
+    stage: &'a str,
+    recipe: &'a [u8],
+    dtype: Dtype,
+    width: CodeWidth,
+    codes: &'a [u8],
+    anchors: &'a [u8],
+    outliers: &'a [u8],
+}
+
+impl<'a> Container<'a> {
+    /// The container in these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DamagedPart`]; [`Error::Ferrosz`] with a [`FormatError`] if it is no container, or one of another
+    /// version.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+        let header = bytes.get(..HEADER_BYTES).ok_or(FormatError::Truncated {
+            needed: HEADER_BYTES as u64,
+            found: bytes.len() as u64,
+        });
+        let header = header.map_err(HostError::from)?;
+        if header[..VERSION_AT] != MAGIC {
+            return Err(HostError::from(FormatError::NotFerrosz).into());
+        }
+        let version = wide(header, VERSION_AT) as u32;
+        if version != VERSION {
+            let version = u16::try_from(version).unwrap_or(u16::MAX);
+            return Err(HostError::from(FormatError::UnknownVersion(version)).into());
+        }
+        let sum = checksum(PartName::Header.seed(), &header[..HEADER_CHECKSUM_AT]);
+        if sum != wide(header, HEADER_CHECKSUM_AT) {
+            return Err(PartName::Header.damaged("its checksum does not match"));
+        }
+        let [codes, anchors, outliers] = parts(bytes, header)?;
+        let recipe = &header[RECIPE_AT..HEADER_CHECKSUM_AT];
+        let (dtype, width) = Recipe::<f32>::types_of(recipe).map_err(HostError::from)?;
+        Ok(Self {
+            stage: name_of(header)?,
+            recipe,
+            dtype,
+            width,
+            codes,
+            anchors,
+            outliers,
+        })
+    }
+
+    /// The name of the stage that encoded the codes.
+    pub fn stage(&self) -> &'a str {
+        self.stage
+    }
+
+    /// The type of the field's elements.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// The integer type of the codes.
+    pub fn width(&self) -> CodeWidth {
+        self.width
+    }
+
+    /// The recipe of the field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ferrosz`] with a [`FormatError`] if the field is not of `T`.
+    pub fn recipe<T: Element>(&self) -> Result<Recipe<T>, Error> {
+        Ok(Recipe::from_bytes(self.recipe).map_err(HostError::from)?)
+    }
+
+    /// The parts of the field; `stage` decodes the codes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownStage`] if the stage has another name; [`Error::Stage`] and [`Error::DamagedPart`] if a part does
+    /// not have what the recipe says; as [`Container::recipe`].
+    pub fn parts<T: Element, C: Code>(
+        &self,
+        stage: &dyn Stage,
+    ) -> Result<Decomposition<T, C>, Error> {
+        if stage.name() != self.stage {
+            return Err(Error::UnknownStage(self.stage.to_owned()));
+        }
+        let recipe = self.recipe::<T>()?;
+        if recipe.width != C::WIDTH {
+            return Err(PartName::Codes.damaged("they have another width than was asked for"));
+        }
+        let format = CodeFormat::of(&recipe)?;
+        let codes = stage.decode(self.codes, &format)?;
+        Codes::new(format, &codes).map_err(|error| Error::stage(self.stage, error.to_string()))?;
+        let codes = CodeFormat::codes_of::<C>(&codes);
+        let outlier_indices = outlier_indices(&recipe, &codes);
+        if self.anchors.len() as u64 != recipe.coarse().elements() * T::BYTES as u64 {
+            return Err(PartName::Anchors.damaged("their number is not that of the field"));
+        }
+        if self.outliers.len() != outlier_indices.len() * T::BYTES {
+            return Err(PartName::Outliers.damaged("their number is not that of the codes"));
+        }
+        Ok(Decomposition {
+            recipe,
+            codes,
+            anchors: values_of(self.anchors),
+            outlier_values: values_of(self.outliers),
+            outlier_indices,
+        })
+    }
+}
+
+/// The container of a field's parts, whose codes `stage` encodes.
+///
+/// # Errors
+///
+/// [`Error::BadStageName`]; [`Error::BadDecomposition`] if the parts do not fit each other; [`Error::Stage`];
+/// [`Error::Ferrosz`] without memory.
+pub fn write<T: Element, C: Code>(
+    parts: &Decomposition<T, C>,
+    stage: &dyn Stage,
+) -> Result<Vec<u8>, Error> {
+    let name = checked_name(stage.name())?;
+    parts.check_lengths()?;
+    if outlier_indices(&parts.recipe, &parts.codes) != parts.outlier_indices {
+        return Err(Error::BAD_OUTLIERS);
+    }
+    let format = CodeFormat::of(&parts.recipe)?;
+    let codes = format.bytes_of(parts.codes.iter().map(|code| code.to_u32()))?;
+    let codes = stage.encode(&Codes::new(format, &codes)?)?;
+    let written = [
+        codes,
+        bytes_of(&parts.anchors)?,
+        bytes_of(&parts.outlier_values)?,
+    ];
+    let lengths = written.each_ref().map(|part| part.len() as u64);
+    let places = places(lengths).ok_or_else(|| Error::stage(name, "its bytes are too many"))?;
+    let mut bytes = try_zeroed(places[PARTS - 1].end as u64)?;
+    for (part, place) in written.iter().zip(&places) {
+        bytes[place.clone()][..part.len()].copy_from_slice(part);
+    }
+    let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+    put(0, &MAGIC);
+    put(VERSION_AT, &VERSION.to_le_bytes());
+    put(NAME_AT, name.as_bytes());
+    put(RECIPE_AT, &parts.recipe.to_bytes());
+    for (number, part) in PartName::BEHIND.into_iter().enumerate() {
+        let sum = checksum(part.seed(), &bytes[places[number].clone()]);
+        let mut put = |at: usize, word: u64| {
+            bytes[at + 8 * number..][..8].copy_from_slice(&word.to_le_bytes())
+        };
+        put(LENGTHS_AT, lengths[number]);
+        put(CHECKSUMS_AT, sum);
+    }
+    let sum = checksum(PartName::Header.seed(), &bytes[..HEADER_CHECKSUM_AT]);
+    bytes[HEADER_CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// The eight bytes at a position as a number.
+fn wide(bytes: &[u8], at: usize) -> u64 {
+    (bytes.get(at..).and_then(|bytes| bytes.first_chunk()))
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The places of parts of these lengths, with their padding; none if a part is too long.
+fn places(lengths: [u64; PARTS]) -> Option<[Range<usize>; PARTS]> {
+    let mut places = [const { 0..0 }; PARTS];
+    let mut start = HEADER_BYTES;
+    for (place, length) in places.iter_mut().zip(lengths) {
+        if length > MOST_BYTES {
+            return None;
+        }
+        let end = start.checked_add(usize::try_from(length.next_multiple_of(4)).ok()?)?;
+        *place = start..end;
+        start = end;
+    }
+    Some(places)
+}
+
+/// The parts behind the header, whose checksums are right.
+fn parts<'a>(bytes: &'a [u8], header: &[u8]) -> Result<[&'a [u8]; PARTS], Error> {
+    let lengths = std::array::from_fn(|number| wide(header, LENGTHS_AT + 8 * number));
+    let places = places(lengths)
+        .ok_or_else(|| PartName::Header.damaged("it has a length that no part can have"))?;
+    if bytes.len() > places[PARTS - 1].end {
+        return Err(PartName::Outliers.damaged("bytes follow them"));
+    }
+    let mut parts = [&[][..]; PARTS];
+    for (number, name) in PartName::BEHIND.into_iter().enumerate() {
+        let part = (bytes.get(places[number].clone())).ok_or(name.damaged("they are cut off"))?;
+        if checksum(name.seed(), part) != wide(header, CHECKSUMS_AT + 8 * number) {
+            return Err(name.damaged("their checksum does not match"));
+        }
+        let (part, padding) = part.split_at(lengths[number] as usize);
+        if padding.iter().any(|byte| *byte != 0) {
+            return Err(name.damaged("their padding is not zero"));
+        }
+        parts[number] = part;
+    }
+    Ok(parts)
+}
+
+/// A name that a container can have.
+fn checked_name(name: &str) -> Result<&str, Error> {
+    match (1..=NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
+        true => Ok(name),
+        false => Err(Error::BadStageName(name.to_owned())),
+    }
+}
+
+/// The name of the stage in a header.
+fn name_of(header: &[u8]) -> Result<&str, Error> {
+    let place = &header[NAME_AT..LENGTHS_AT];
+    let length = place
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(NAME_BYTES);
+    let (name, padding) = place.split_at(length);
+    let name = str::from_utf8(name).ok().filter(|name| !name.is_empty());
+    (name.filter(|_| padding.iter().all(|byte| *byte == 0)))
+        .ok_or(PartName::Header.damaged("the name of the stage is none"))
+}
+
+/// The numbers in the field of the elements without a code, ascending.
+fn outlier_indices<T: Element, C: Code>(recipe: &Recipe<T>, codes: &[C]) -> Vec<u32> {
+    let layout = recipe.layout();
+    let mut codes = codes.iter();
+    let mut indices = Vec::new();
+    layout.each(|at| {
+        let code = codes.next().map_or(1, |code| code.to_u32());
+        if code == 0 && layout.level(at) != layout.anchor_level {
+            indices.push(layout.grid.flat(at) as u32);
+        }
+    });
+    indices.sort_unstable();
+    indices
+}
+
+/// Values as bytes, little-endian.
+fn bytes_of<T: Element>(values: &[T]) -> Result<Vec<u8>, Error> {
+    let mut bytes = try_zeroed((values.len() * T::BYTES) as u64)?;
+    for (place, value) in bytes.chunks_exact_mut(T::BYTES).zip(values) {
+        place.copy_from_slice(&value.to_bits64().to_le_bytes()[..T::BYTES]);
+    }
+    Ok(bytes)
+}
+
+/// The values in bytes.
+fn values_of<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let value = |bytes: &[u8]| {
+        let mut wide = [0; 8];
+        wide[..T::BYTES].copy_from_slice(bytes);
+        T::from_bits64(u64::from_le_bytes(wide))
+    };
+    bytes.chunks_exact(T::BYTES).map(value).collect()
+}

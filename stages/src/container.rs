@@ -12,9 +12,10 @@ use crate::error::Error;
 use crate::recipe::{CodeWidth, RECIPE_BYTES, Recipe};
 use crate::stage::{CodeFormat, Codes, Stage};
 use ferrosz_codec::container::checksum::checksum;
+use ferrosz_codec::container::extents::{Extents, MAX_RANK};
 use ferrosz_codec::{Dtype, Element, FormatError};
 use ferrosz_host::Error as HostError;
-use ferrosz_host::internals::try_zeroed;
+use ferrosz_host::internals::{extents, try_zeroed};
 use std::fmt;
 use std::ops::Range;
 
@@ -32,7 +33,9 @@ const NAME_AT: usize = 8;
 const LENGTHS_AT: usize = NAME_AT + NAME_BYTES;
 const CHECKSUMS_AT: usize = LENGTHS_AT + 8 * PARTS;
 const RECIPE_AT: usize = CHECKSUMS_AT + 8 * PARTS;
-const HEADER_CHECKSUM_AT: usize = RECIPE_AT + RECIPE_BYTES;
+const RANK_AT: usize = RECIPE_AT + RECIPE_BYTES;
+const EXTENTS_AT: usize = RANK_AT + 8;
+const HEADER_CHECKSUM_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
 const HEADER_BYTES: usize = HEADER_CHECKSUM_AT + 8;
 
 /// Bytes of the longest part: the words of a checksum have numbers of 32 bits.
@@ -81,6 +84,7 @@ impl fmt::Display for PartName {
 pub struct Container<'a> {
     stage: &'a str,
     recipe: &'a [u8],
+    extents: Extents,
     dtype: Dtype,
     width: CodeWidth,
     codes: &'a [u8],
@@ -114,11 +118,12 @@ impl<'a> Container<'a> {
             return Err(PartName::Header.damaged("its checksum does not match"));
         }
         let [codes, anchors, outliers] = parts(bytes, header)?;
-        let recipe = &header[RECIPE_AT..HEADER_CHECKSUM_AT];
+        let recipe = &header[RECIPE_AT..RANK_AT];
         let (dtype, width) = Recipe::<f32>::types_of(recipe).map_err(HostError::from)?;
         Ok(Self {
             stage: name_of(header)?,
             recipe,
+            extents: extents_of(header)?,
             dtype,
             width,
             codes,
@@ -130,6 +135,11 @@ impl<'a> Container<'a> {
     /// The name of the stage that encoded the codes.
     pub fn stage(&self) -> &'a str {
         self.stage
+    }
+
+    /// The extents of the field, slowest dimension first.
+    pub fn extents(&self) -> &[u64] {
+        self.extents.lengths()
     }
 
     /// The type of the field's elements.
@@ -169,6 +179,9 @@ impl<'a> Container<'a> {
             return Err(PartName::Codes.damaged("they have another width than was asked for"));
         }
         let format = CodeFormat::of(&recipe)?;
+        if self.extents.elements() != format.count() {
+            return Err(PartName::Header.damaged("its extents are not those of the recipe"));
+        }
         let codes = stage.decode(self.codes, &format)?;
         Codes::new(format, &codes).map_err(|error| Error::stage(self.stage, error.to_string()))?;
         let codes = CodeFormat::codes_of::<C>(&codes);
@@ -189,17 +202,20 @@ impl<'a> Container<'a> {
     }
 }
 
-/// The container of a field's parts, whose codes `stage` encodes.
+/// The container of the parts of a field with these extents, whose codes `stage` encodes.
 ///
 /// # Errors
 ///
 /// [`Error::BadStageName`]; [`Error::BadDecomposition`] if the parts do not fit each other; [`Error::Stage`];
-/// [`Error::Ferrosz`] without memory.
+/// [`Error::Ferrosz`]: [`HostError::BadExtents`], [`HostError::ExtentsMismatch`] and [`HostError::OutOfMemory`].
 pub fn write<T: Element, C: Code>(
     parts: &Decomposition<T, C>,
+    extents: &[u64],
     stage: &dyn Stage,
 ) -> Result<Vec<u8>, Error> {
     let name = checked_name(stage.name())?;
+    let elements = parts.codes.len() as u64;
+    let extents = checked_extents(extents, elements)?;
     parts.check_lengths()?;
     if outlier_indices(&parts.recipe, &parts.codes) != parts.outlier_indices {
         return Err(Error::BAD_OUTLIERS);
@@ -218,22 +234,69 @@ pub fn write<T: Element, C: Code>(
     for (part, place) in written.iter().zip(&places) {
         bytes[place.clone()][..part.len()].copy_from_slice(part);
     }
+    write_header(&mut bytes, name, &parts.recipe, &extents, lengths, &places);
+    Ok(bytes)
+}
+
+/// Writes the header in front of parts of these lengths at these places.
+fn write_header<T: Element>(
+    bytes: &mut [u8],
+    name: &str,
+    recipe: &Recipe<T>,
+    extents: &Extents,
+    lengths: [u64; PARTS],
+    places: &[Range<usize>; PARTS],
+) {
+    let sums: [u64; PARTS] = std::array::from_fn(|number| {
+        checksum(
+            PartName::BEHIND[number].seed(),
+            &bytes[places[number].clone()],
+        )
+    });
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
     put(0, &MAGIC);
     put(VERSION_AT, &VERSION.to_le_bytes());
     put(NAME_AT, name.as_bytes());
-    put(RECIPE_AT, &parts.recipe.to_bytes());
-    for (number, part) in PartName::BEHIND.into_iter().enumerate() {
-        let sum = checksum(part.seed(), &bytes[places[number].clone()]);
-        let mut put = |at: usize, word: u64| {
-            bytes[at + 8 * number..][..8].copy_from_slice(&word.to_le_bytes())
-        };
-        put(LENGTHS_AT, lengths[number]);
-        put(CHECKSUMS_AT, sum);
+    put(RECIPE_AT, &recipe.to_bytes());
+    put(RANK_AT, &(extents.lengths().len() as u64).to_le_bytes());
+    let words = [
+        (LENGTHS_AT, &lengths[..]),
+        (CHECKSUMS_AT, &sums[..]),
+        (EXTENTS_AT, extents.lengths()),
+    ];
+    for (first, words) in words {
+        for (number, word) in words.iter().enumerate() {
+            put(first + 8 * number, &word.to_le_bytes());
+        }
     }
     let sum = checksum(PartName::Header.seed(), &bytes[..HEADER_CHECKSUM_AT]);
     bytes[HEADER_CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
-    Ok(bytes)
+}
+
+/// The extents of a field of so many elements.
+fn checked_extents(lengths: &[u64], elements: u64) -> Result<Extents, Error> {
+    let found = extents(lengths)?;
+    if found.elements() != elements {
+        return Err(HostError::ExtentsMismatch {
+            extents: lengths.to_vec(),
+            product: found.elements(),
+            elements,
+        }
+        .into());
+    }
+    Ok(found)
+}
+
+/// The extents in a header.
+fn extents_of(header: &[u8]) -> Result<Extents, Error> {
+    let damaged = || PartName::Header.damaged("its extents are none");
+    let rank = usize::try_from(wide(header, RANK_AT)).map_err(|_| damaged())?;
+    let all: [u64; MAX_RANK] = std::array::from_fn(|axis| wide(header, EXTENTS_AT + 8 * axis));
+    let (lengths, rest) = all.split_at_checked(rank).ok_or_else(damaged)?;
+    if rest.iter().any(|length| *length != 0) {
+        return Err(damaged());
+    }
+    extents(lengths).map_err(|_| damaged())
 }
 
 /// The eight bytes at a position as a number.

@@ -21,6 +21,9 @@ pub enum Error {
     /// A tuning without candidates, or with a factor below 1.
     #[error("the tuning has no candidates, or divides the bound of a level by less than 1")]
     BadTuning,
+    /// A number that no mode of FZGPUModules' stage has.
+    #[error("{0} is not the number of a mode, 0 to 5")]
+    UnknownMode(u32),
     /// A bound relative to each value, which needs logarithms.
     #[error(
         "the bound is relative to each value; interpolate logarithms within an absolute bound instead"

@@ -126,12 +126,17 @@ impl Interpolator {
         }
     }
 
+    /// The extents of a field of so many elements; whether they have as many is not checked.
+    pub(crate) fn extents_for(&self, elements: u64) -> Extents {
+        self.extents.unwrap_or(Extents::line(elements))
+    }
+
     /// The field of so many elements as it is predicted.
     pub(crate) fn grid_for<T: Element>(&self, elements: u64) -> Result<TileGrid, Error> {
         if self.bound.mode() == BoundMode::Pwrel {
             return Err(Error::PointwiseBound);
         }
-        let extents = self.extents.unwrap_or(Extents::line(elements));
+        let extents = self.extents_for(elements);
         if extents.elements() != elements {
             return Err(HostError::ExtentsMismatch {
                 extents: extents.lengths().to_vec(),

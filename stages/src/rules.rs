@@ -85,6 +85,26 @@ impl Interpolator {
         Ok(self)
     }
 
+    /// Tunes by a mode of FZGPUModules' stage, from 0 to 5, by its rules: mode 4 takes [`TighteningRule::LowestError`], mode 5
+    /// [`TighteningRule::Manual`] with these alpha and beta, which are 0 in all other modes. [`Tuning::of_mode`] has the same
+    /// modes by our rules.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownMode`]; [`Error::BadTuning`] if alpha or beta cannot be used.
+    pub fn fzgpu_mode(self, mode: u32, [alpha, beta]: [f64; 2]) -> Result<Self, Error> {
+        let geometry = self.tuning.geometry;
+        let tuning = Tuning::of_mode(mode, geometry, None).ok_or(Error::UnknownMode(mode))?;
+        let mut tuned = self.tuning(tuning)?;
+        tuned.tightening = None;
+        match mode {
+            5 => tuned.tightening_by(TighteningRule::Manual { alpha, beta }),
+            _ if [alpha, beta] != [0.0, 0.0] => Err(Error::BadTuning),
+            4 => tuned.tightening_by(TighteningRule::LowestError),
+            _ => Ok(tuned),
+        }
+    }
+
     /// The radius, if it is given.
     pub(crate) fn given_radius(&self) -> Option<u32> {
         match self.radius {

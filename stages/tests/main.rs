@@ -2,6 +2,7 @@
 
 mod arrays;
 mod common;
+mod containers;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod interpolator;

@@ -34,6 +34,10 @@ fn check<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], what: &
         let container = Container::read(&bytes).expect(&what);
         assert_eq!(container.stage(), stage.name());
         assert_eq!(container.dtype(), T::DTYPE);
+        assert_eq!(
+            container.extents().iter().product::<u64>(),
+            field.len() as u64
+        );
         let found = container.parts::<T, C>(&*stage).expect(&what);
         assert_eq!(found.recipe, parts.recipe, "{what}");
         assert!(all_bits(&found) == all_bits(&parts), "parts, {what}");
@@ -208,7 +212,7 @@ fn parts_that_do_not_fit_are_not_written() {
     let refused = |spoil: &dyn Fn(&mut Decomposition<f32, u16>)| {
         let mut parts = good.clone();
         spoil(&mut parts);
-        container::write(&parts, &Rans).is_err()
+        container::write(&parts, &[40, 30, 50], &Rans).is_err()
     };
     assert!(refused(&|parts| *parts.codes.last_mut().unwrap() = 8));
     assert!(refused(&|parts| parts.outlier_indices[1] += 1));
@@ -216,11 +220,12 @@ fn parts_that_do_not_fit_are_not_written() {
     assert!(refused(&|parts| parts.recipe.resolved.radius = 1 << 31));
     assert!(refused(&|parts| parts.recipe.width = CodeWidth::U8));
     assert!(!refused(&|_| {}));
+    assert!(container::write(&good, &[40, 30, 51], &Rans).is_err());
 }
 
 /// The parts of a container by their places; the header first.
 fn places(bytes: &[u8]) -> Vec<(PartName, std::ops::Range<usize>)> {
-    let mut places = vec![(PartName::Header, 0..336)];
+    let mut places = vec![(PartName::Header, 0..408)];
     for (number, name) in [PartName::Codes, PartName::Anchors, PartName::Outliers]
         .iter()
         .enumerate()

@@ -96,7 +96,7 @@ fn a_zero_falls_back() {
     }
 }
 
-/// The mean squared error of a field with a tightening that is given.
+/// The squared error of a field with a tightening that is given.
 fn squared_error(interpolator: &Interpolator, tightening: Tightening, field: &[f64]) -> f64 {
     let tuning = Tuning {
         tightening: TighteningChoice::Given(tightening),
@@ -107,6 +107,30 @@ fn squared_error(interpolator: &Interpolator, tightening: Tightening, field: &[f
     let decoded = parts.compose_on(Device::Cpu).unwrap();
     let errors = field.iter().zip(&decoded).map(|(x, y)| (x - y) * (x - y));
     errors.sum()
+}
+
+#[test]
+fn modes_have_the_rules_of_their_page() {
+    let (interpolator, field) = noisy(0.01);
+    let of_mode = |mode, manual| interpolator.fzgpu_mode(mode, manual);
+    let tuned = |mode| {
+        let tuning = Tuning::of_mode(mode, Geometry::Wide, None).unwrap();
+        interpolator.tuning(tuning).unwrap()
+    };
+    for mode in 0..4 {
+        assert_eq!(of_mode(mode, [0.0; 2]), Ok(tuned(mode)));
+    }
+    let lowest = tuned(4).tightening_by(TighteningRule::LowestError);
+    assert_eq!(of_mode(4, [0.0; 2]), lowest);
+    let parts: Decomposition<f64, u16> = decomposed(&lowest.unwrap(), &field);
+    assert!(parts.recipe.resolved.parameters.tightening.alpha >= 1.0);
+    let (alpha, beta) = (1.5, 0.0);
+    let manual = tuned(5).tightening_by(TighteningRule::Manual { alpha, beta });
+    assert_eq!(of_mode(5, [alpha, beta]), manual);
+    assert_eq!(of_mode(3, [alpha, beta]), Err(Error::BadTuning));
+    assert_eq!(of_mode(6, [0.0; 2]), Err(Error::UnknownMode(6)));
+    let again = manual.and_then(|manual| manual.fzgpu_mode(0, [0.0; 2]));
+    assert_eq!(again, Ok(tuned(0)));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 """Decodes the streams of a directory and compares: python check_golden.py DIR
 
 DIR/index.txt has lines `NAME SHA256`, more columns are ignored, `#` begins a comment. NAME.fsz is
-the stream, and SHA256 that of the decoded elements' bytes, little-endian and in C order.
+the stream, or NAME.fzpc the container of parts, and SHA256 that of the decoded elements' bytes,
+little-endian and in C order.
 """
 
 import sys
 from pathlib import Path
 
+import parts
 from decode import decode, digest
 
 
@@ -20,6 +22,13 @@ def read_index(path):
         yield columns[0], columns[1].lower()
 
 
+def decoded(directory, name):
+    container = directory / f"{name}.fzpc"
+    if container.exists():
+        return parts.decode(container.read_bytes())
+    return decode((directory / f"{name}.fsz").read_bytes())
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
@@ -28,7 +37,7 @@ def main():
     passed = failed = 0
     for name, expected in read_index(directory / "index.txt"):
         try:
-            found = digest(decode((directory / f"{name}.fsz").read_bytes()))
+            found = digest(decoded(directory, name))
             reason = None if found == expected else f"SHA-256 is {found}, not {expected}"
         except Exception as error:  # whatever goes wrong is a failure of this stream
             reason = f"{type(error).__name__}: {error}"

@@ -572,6 +572,74 @@ module ferrosz
             integer(c_int64_t), intent(out) :: bytes
             integer(c_int32_t) :: ferrosz_compress_part
         end function
+        function ferrosz_pipeline_new(stage, bound_mode, bound, error) bind(c)
+            import
+            character(kind=c_char), intent(in) :: stage(*)
+            integer(c_int32_t), value :: bound_mode
+            real(c_double), value :: bound
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_pipeline_new
+        end function
+        subroutine ferrosz_pipeline_free(pipeline) bind(c)
+            import
+            type(c_ptr), value :: pipeline
+        end subroutine
+        function ferrosz_pipeline_set_extents(pipeline, dimensions, extents, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            integer(c_int64_t), value :: dimensions
+            integer(c_int64_t), intent(in) :: extents(*)
+            integer(c_int32_t) :: ferrosz_pipeline_set_extents
+        end function
+        function ferrosz_pipeline_set_rank(pipeline, rank, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            integer(c_int32_t), value :: rank
+            integer(c_int32_t) :: ferrosz_pipeline_set_rank
+        end function
+        function ferrosz_pipeline_set_codes(pipeline, bytes, by_level, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            integer(c_int32_t), value :: bytes
+            logical(c_bool), value :: by_level
+            integer(c_int32_t) :: ferrosz_pipeline_set_codes
+        end function
+        function ferrosz_pipeline_set_radius(pipeline, radius, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            integer(c_int32_t), value :: radius
+            integer(c_int32_t) :: ferrosz_pipeline_set_radius
+        end function
+        function ferrosz_pipeline_set_mode(pipeline, mode, alpha, beta, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            integer(c_int32_t), value :: mode
+            real(c_double), value :: alpha, beta
+            integer(c_int32_t) :: ferrosz_pipeline_set_mode
+        end function
+        function ferrosz_pipeline_set_device(pipeline, device, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, error
+            character(kind=c_char), intent(in) :: device(*)
+            integer(c_int32_t) :: ferrosz_pipeline_set_device
+        end function
+        function ferrosz_pipeline_compress(pipeline, type, field, elements, error) bind(c)
+            import
+            type(c_ptr), value :: pipeline, field, error
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), value :: elements
+            type(c_ptr) :: ferrosz_pipeline_compress
+        end function
+        function ferrosz_pipeline_decompress(device, container, bytes, type, values, room, &
+            elements, error) bind(c)
+            import
+            character(kind=c_char), intent(in) :: device(*)
+            type(c_ptr), value :: container, values, error
+            integer(c_int64_t), value :: bytes, room
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_pipeline_decompress
+        end function
         function ferrosz_verification_new(decompressor, type, original, elements, stream, bytes, error) bind(c)
             import
             type(c_ptr), value :: decompressor, original, stream, error

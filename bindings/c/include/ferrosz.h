@@ -54,6 +54,10 @@ typedef struct ferrosz_info ferrosz_info;
 // The sizes of the sections of a stream without header, and the forms of its blocks.
 typedef struct ferrosz_outline ferrosz_outline;
 
+// An interpolator and the stage behind it. Several threads may compress with one pipeline at the same time, as long as
+// none changes it.
+typedef struct ferrosz_pipeline ferrosz_pipeline;
+
 // The stream that a search found.
 typedef struct ferrosz_search ferrosz_search;
 
@@ -466,7 +470,8 @@ ferrosz_status ferrosz_compressor_set_extents(ferrosz_compressor *compressor,
 // Says that the values are the parts of complex numbers: float or double, and along the last axis, of length 2, the real and
 // the imaginary part, as float complex and double complex have them. The type and the elements of calls are those of the
 // parts, and the extents have their axis; without extents a field is a line of pairs. Each part keeps the bound.
-ferrosz_status ferrosz_compressor_set_complex(ferrosz_compressor *compressor, ferrosz_error *error);
+ferrosz_status ferrosz_compressor_set_complex(ferrosz_compressor *compressor,
+                                              ferrosz_error *error);
 
 // Names a value that stands for missing elements; up to four times. It comes back bit for bit, and counts neither in
 // the range of the field nor in the bound. NaN means the NaNs that processors make.
@@ -822,6 +827,74 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
+
+// Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length" or "plain". `bound_mode` is FERROSZ_ABS,
+// FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
+// ferrosz_pipeline_free.
+ferrosz_pipeline *ferrosz_pipeline_new(const char *stage,
+                                       ferrosz_bound_mode bound_mode,
+                                       double bound,
+                                       ferrosz_error *error);
+
+// Frees a pipeline. Does nothing with a null pointer.
+void ferrosz_pipeline_free(ferrosz_pipeline *pipeline);
+
+// Sets the extents of the fields: `dimensions` lengths, slowest dimension first. Without extents a field is a line.
+ferrosz_status ferrosz_pipeline_set_extents(ferrosz_pipeline *pipeline,
+                                            uint64_t dimensions,
+                                            const uint64_t *extents,
+                                            ferrosz_error *error);
+
+// Sets the dimensions along which is predicted, 1 to 3, the last ones. Without it they are those of the field.
+ferrosz_status ferrosz_pipeline_set_rank(ferrosz_pipeline *pipeline,
+                                         uint32_t rank,
+                                         ferrosz_error *error);
+
+// Sets the codes between interpolator and stage: `bytes` of each, 1, 2 (the default) or 4, and their order, `by_level` or
+// that of the field (the default).
+ferrosz_status ferrosz_pipeline_set_codes(ferrosz_pipeline *pipeline,
+                                          uint32_t bytes,
+                                          bool by_level,
+                                          ferrosz_error *error);
+
+// Sets the radius of codes: values whose codes would not be below it in magnitude are outliers. With 0 it is the least
+// with which all codes fit. Without this call all but about a thousandth of a sample fit.
+ferrosz_status ferrosz_pipeline_set_radius(ferrosz_pipeline *pipeline,
+                                           uint32_t radius,
+                                           ferrosz_error *error);
+
+// Tunes as a mode of FZGPUModules' stage does, 0 to 5. `alpha` and `beta` are for mode 5 alone, and otherwise 0; there a 0
+// falls back to the alpha that follows from the bound, and to the beta 4. Without this call tuning is for the fewest bytes.
+ferrosz_status ferrosz_pipeline_set_mode(ferrosz_pipeline *pipeline,
+                                         uint32_t mode,
+                                         double alpha,
+                                         double beta,
+                                         ferrosz_error *error);
+
+// Sets where fields are decomposed: "auto" (the default), "cpu", "cuda" or "cuda:1". The bytes are the same.
+ferrosz_status ferrosz_pipeline_set_device(ferrosz_pipeline *pipeline,
+                                           const char *device,
+                                           ferrosz_error *error);
+
+// Compresses a field of `elements` values of `type`, FERROSZ_F32 or FERROSZ_F64, to a container of parts. Free it with
+// ferrosz_buffer_free. Null if it fails.
+ferrosz_buffer *ferrosz_pipeline_compress(const ferrosz_pipeline *pipeline,
+                                          ferrosz_type type,
+                                          const void *field,
+                                          uint64_t elements,
+                                          ferrosz_error *error);
+
+// Decompresses a container of parts of `bytes` bytes to the start of `values`, which has room for `room` values of `type`,
+// and stores the number of elements in `elements`, which may be null; with too little room that is the room needed.
+// `device` is as for ferrosz_pipeline_set_device, and may be null.
+ferrosz_status ferrosz_pipeline_decompress(const char *device,
+                                           const void *container,
+                                           uint64_t bytes,
+                                           ferrosz_type type,
+                                           void *values,
+                                           uint64_t room,
+                                           uint64_t *elements,
+                                           ferrosz_error *error);
 
 // Decompresses what is left of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
 // stores the number of elements in `elements`, which may be null. Lost elements are NaN, or 0 in integer types. The end of

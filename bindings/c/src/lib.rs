@@ -34,6 +34,7 @@ mod gpu;
 mod group;
 mod guard;
 mod info;
+mod pipeline;
 mod salvage;
 mod search;
 pub mod status;

@@ -52,7 +52,7 @@ fn encode<C: SymbolCoder>(codes: &Codes<'_>) -> Result<Vec<u8>, Error> {
     let tiles = CodeTiles::new(codes.format());
     let field = tiles.field_of(codes)?;
     let frequencies = FrequencyTables::of::<C>(&counts(&tiles, &field));
-    let pushes = Pushes::new::<C>(&frequencies);
+    let pushes = Pushes::new::<C>(&frequencies)?;
     let images = tiles.map_chunks(0..tiles.chunks(), |chunk| {
         let boxes = tiles.boxes(chunk);
         let codes = tiles.gather(&field, &boxes);
@@ -95,7 +95,7 @@ fn decode<C: SymbolCoder>(name: &str, bytes: &[u8], format: &CodeFormat) -> Resu
         .ok_or_else(|| Error::stage(name, "it ends within the frequencies"))?;
     let frequencies = FrequencyTables::read::<C>(&words)
         .map_err(|fault| Error::stage(name, format!("the frequencies are wrong: {fault}")))?;
-    let pops = Pops::new::<C>(&frequencies);
+    let pops = Pops::new::<C>(&frequencies)?;
     let chunks = table.chunks(name, chunks)?;
     tiles.decode(name, |number, boxes| {
         let (form, bytes) = chunks[number as usize];

@@ -49,6 +49,22 @@ pub fn raised_bare(py: Python<'_>, error: &ferrosz_cuszp::Error) -> PyErr {
     }
 }
 
+/// An error of the interpolator and of stages as an exception.
+pub fn raised_stages(py: Python<'_>, error: &ferrosz_stages::Error) -> PyErr {
+    use ferrosz_stages::Error::{DamagedPart, Ferrosz, Stage, UnknownStage};
+    let kind = match error {
+        Ferrosz(error) => return raised(py, error),
+        DamagedPart { .. } | Stage { .. } => "damaged_part",
+        UnknownStage(_) => "unknown_stage",
+        _ => return argument(py, error.to_string()),
+    };
+    let fields = PyDict::new(py);
+    match fields.set_item("kind", kind) {
+        Ok(()) => with_fields(py, DAMAGED_STREAM, error.to_string(), &fields),
+        Err(failure) => failure,
+    }
+}
+
 /// The class of an error of streams without header, if it is not that of arguments; its fields go to `fields`.
 fn bare_fields_of(
     error: &ferrosz_cuszp::Error,

@@ -25,6 +25,7 @@ mod part;
 mod partial;
 mod pool;
 mod salvage;
+mod stages;
 mod stream;
 mod update;
 mod verify;
@@ -60,6 +61,8 @@ mod _ferrosz {
     use crate::partial::PartialStream;
     #[pymodule_export]
     use crate::salvage::salvage;
+    #[pymodule_export]
+    use crate::stages::{stage_compose, stage_compress, stage_decompose, stage_decompress};
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

@@ -18,6 +18,7 @@ import ferrosz.frames
 import ferrosz.hdf5
 import ferrosz.mpi
 import ferrosz.numcodecs
+import ferrosz.stages
 import ferrosz.zarr
 
 README = Path(__file__).parents[1] / "README.md"
@@ -35,6 +36,7 @@ def documented() -> list[tuple[str, object, ModuleType]]:
         ferrosz.zarr,
         ferrosz.numcodecs,
         ferrosz.mpi,
+        ferrosz.stages,
     ]
     found: list[tuple[str, object, ModuleType]] = [(module.__name__, module, module) for module in modules]
     for module in modules:

@@ -13,6 +13,7 @@ import ferrosz.cf
 import ferrosz.frames
 import ferrosz.hdf5
 import ferrosz.mpi
+import ferrosz.stages
 from ferrosz.zarr import FerroszCodec, codec_for
 
 array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
@@ -64,3 +65,6 @@ ferrosz.compress_part(array, None, box=..., shape=(3, 4), codec="plain", abs=1e-
 ferrosz.update_in_place(bytes(stream), array[0], box=0)  # type: ignore[arg-type]
 ferrosz.frames.FrameWriter("run.fsf", abs=1e-3)  # type: ignore[call-arg]
 ferrosz.decompress("text")  # type: ignore[arg-type]
+pipeline = ferrosz.stages.Pipeline("huffman", range=1e-3, radius="fits")
+assert_type(pipeline.compress(array), bytes)
+assert_type(pipeline.decompose(array), ferrosz.stages.Parts)

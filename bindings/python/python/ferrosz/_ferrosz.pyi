@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, SupportsIndex, final, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from ._damage import Damage
@@ -12,6 +13,7 @@ from ._info import Info
 from ._types import Box, Buffer, Fill, Preset
 from ._verification import Verification
 from .bare import Format, Outline, Parameters
+from .stages import Parts, Pipeline
 
 __all__ = [
     "Compressor",
@@ -38,6 +40,10 @@ __all__ = [
     "salvage",
     "update",
     "update_in_place",
+    "stage_compose",
+    "stage_compress",
+    "stage_decompose",
+    "stage_decompress",
     "verify",
 ]
 
@@ -226,3 +232,10 @@ def bare_replace(
 ) -> bytes: ...
 def bare_check(stream: Buffer, parameters: Parameters) -> None: ...
 def bare_outline(stream: Buffer, parameters: Parameters) -> Outline: ...
+
+def stage_compress(array: Any, settings: Pipeline, bound: tuple[str, float]) -> bytes: ...
+def stage_decompress(container: Buffer, device: str) -> npt.NDArray[Any]: ...
+def stage_decompose(
+    array: Any, settings: Pipeline, bound: tuple[str, float]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint32], bytes]: ...
+def stage_compose(parts: Parts, device: str) -> npt.NDArray[Any]: ...

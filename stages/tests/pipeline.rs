@@ -75,14 +75,14 @@ fn fields_come_back_through_every_stage() {
     }
 }
 
-/// Waves with a few values that are not finite, in two orders.
+/// Waves with a few values that are not finite. Blocks of 32 of them are no multiple of 512, but for the last empty ones.
 fn waves(order: CodeOrder) -> (Interpolator, Vec<f32>) {
     let wave = |i: i32| ((i % 50) as f32 * 0.1).sin() + ((i / 50) as f32 * 0.003).cos();
-    let mut field: Vec<f32> = (0..40 * 30 * 50).map(wave).collect();
+    let mut field: Vec<f32> = (0..40 * 30 * 30).map(wave).collect();
     (field[77], field[5000]) = (f32::NAN, f32::NEG_INFINITY);
     let interpolator = Interpolator::new(Bound::abs(1e-3).unwrap())
         .device(Device::Cpu)
-        .extents(&[40, 30, 50])
+        .extents(&[40, 30, 30])
         .unwrap();
     (interpolator.order(order), field)
 }
@@ -212,7 +212,7 @@ fn parts_that_do_not_fit_are_not_written() {
     let refused = |spoil: &dyn Fn(&mut Decomposition<f32, u16>)| {
         let mut parts = good.clone();
         spoil(&mut parts);
-        container::write(&parts, &[40, 30, 50], &Rans).is_err()
+        container::write(&parts, &[40, 30, 30], &Rans).is_err()
     };
     assert!(refused(&|parts| *parts.codes.last_mut().unwrap() = 8));
     assert!(refused(&|parts| parts.outlier_indices[1] += 1));
@@ -220,7 +220,7 @@ fn parts_that_do_not_fit_are_not_written() {
     assert!(refused(&|parts| parts.recipe.resolved.radius = 1 << 31));
     assert!(refused(&|parts| parts.recipe.width = CodeWidth::U8));
     assert!(!refused(&|_| {}));
-    assert!(container::write(&good, &[40, 30, 51], &Rans).is_err());
+    assert!(container::write(&good, &[40, 30, 31], &Rans).is_err());
 }
 
 /// The parts of a container by their places; the header first.

@@ -7,6 +7,14 @@ use ferrosz_stages::{
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
+/// The seed of a run, another one each time. A failed test shows it, and `FERROSZ_SEED` repeats it.
+pub fn seed() -> u64 {
+    let given = std::env::var("FERROSZ_SEED").ok();
+    let seed = given.map_or_else(rand::random, |text| text.parse().expect("a number"));
+    println!("again: FERROSZ_SEED={seed}");
+    seed
+}
+
 /// A field and an interpolator for it, of which any radius may be asked.
 pub fn case<T: FromBits>(random: &mut SmallRng, number: u64) -> (Interpolator, Vec<T>, String) {
     let extents: &[u64] = [

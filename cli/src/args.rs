@@ -202,8 +202,8 @@ pub enum KeepFlag {
 /// Element type and dimensions of an array; needed for raw values.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ShapeFlags {
-    /// Type of raw values
-    #[arg(long, value_name = "TYPE", value_parser = array_type())]
+    /// The type of raw values. Clap's own list of the names takes a line more in `compress --help`.
+    #[arg(long, value_name = "TYPE", value_parser = array_type(), hide_possible_values = true, help = types_of_raw_values())]
     pub dtype: Option<ArrayType>,
     /// Dimensions of raw values, slowest first
     #[arg(long, value_name = "Z,Y,X")]
@@ -571,15 +571,23 @@ fn own_name(name: &str) -> &str {
     known.map_or(name, |(own, _)| own)
 }
 
-fn array_type() -> impl TypedValueParser<Value = ArrayType> {
+/// All types of arrays.
+fn array_types() -> Vec<ArrayType> {
     let complex = ArrayType::COMPLEX.map(|(_, dtype)| ArrayType {
         dtype,
         is_complex: true,
     });
-    let all: Vec<ArrayType> = (ValueType::ALL.into_iter())
-        .map(ArrayType::real)
-        .chain(complex)
-        .collect();
+    let real = ValueType::ALL.into_iter().map(ArrayType::real);
+    real.chain(complex).collect()
+}
+
+fn types_of_raw_values() -> String {
+    let names: Vec<_> = array_types().into_iter().map(ArrayType::name).collect();
+    format!("Type of raw values: {}", names.join(", "))
+}
+
+fn array_type() -> impl TypedValueParser<Value = ArrayType> {
+    let all = array_types();
     type_names(all.clone().into_iter().map(ArrayType::name)).try_map(move |name| {
         all.iter()
             .copied()

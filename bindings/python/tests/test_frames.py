@@ -195,7 +195,7 @@ def test_frames_that_cannot_be_written_are_named(tmp_path: Path) -> None:
             with pytest.raises(ferrosz.ArgumentError, match="frame: it has the shape"):
                 writer.write(other)
         with pytest.raises(ferrosz.UnsupportedType):
-            writer.write(frame(0).astype("complex64"))
+            writer.write(frame(0) > 0)
         with pytest.raises(ferrosz.UnsupportedType, match="mask"):
             writer.write(np.ma.masked_less(frame(0), 0))
     with pytest.raises(ferrosz.ArgumentError, match="closed"):

@@ -5,6 +5,7 @@ mod batches;
 mod graphs;
 mod mappings;
 mod transfers;
+mod updates;
 mod values;
 mod workspaces;
 

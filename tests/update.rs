@@ -10,7 +10,7 @@ use ferrosz::codec::container::header::{HEADER_BYTES, Header};
 use ferrosz::codec::container::identity::Identity;
 use ferrosz::codec::container::update::to_bytes;
 use ferrosz::codec::with_value;
-use ferrosz::stream::{Extents, Layout, Update};
+use ferrosz::stream::{Extents, Layout, StreamAt, Update};
 use ferrosz::{
     Bound, BoundMode, Codec, Compressor, Decompressor, Device, Error, FormatError, Info, Part,
     Shape, Value, ValueType,
@@ -25,6 +25,12 @@ const EXTENTS: [&[u64]; 4] = [&[20_000], &[150, 133], &[20, 50, 21], &[9, 1, 250
 
 fn decode<T: FromBits>(stream: &[u8]) -> Result<Vec<T>, Error> {
     Decompressor::new().device(Device::Cpu).decompress(stream)
+}
+
+/// The update of a stream that is read by ranges.
+fn read_and_updated<V: Value>(stream: &[u8], part: &Part, values: &[V]) -> Update {
+    let mut stream = StreamAt::open(stream).expect("a stream");
+    stream.update(part, values).expect("an update")
 }
 
 fn bits<T: FromBits>(values: &[T]) -> Vec<u64> {
@@ -102,6 +108,11 @@ impl<T: FromBits> Model<T> {
         let context = format!("{} {part:?}", self.context);
         let before: Vec<T> = decode(&self.stream).expect("decompresses");
         let update = Update::new(&self.stream, part, values).expect("an update");
+        assert_eq!(
+            read_and_updated(&self.stream, part, values),
+            update,
+            "{context}"
+        );
         update.apply(&mut self.stream);
         let after: Vec<T> = decode(&self.stream).expect("decompresses");
 

@@ -45,6 +45,7 @@ use crate::gpu::mapping::decompress::{
     Decompression, Wanted, cells_to_decompress, enqueue_decompress,
 };
 use crate::gpu::mapping::workspace::workspace_cells;
+use crate::gpu::update;
 use crate::part::Part;
 use crate::reading::Reading;
 use crate::stream_layout::StreamLayout;
@@ -389,6 +390,55 @@ impl Gpu {
         })
     }
 
+    /// Replaces a part of the field of the stream at the start of `compressed` by `values`, in host memory; returns the length of
+    /// the stream in bytes from then on. `compressed` must have room for it. The chunks that the part touches travel to the host,
+    /// which codes them again, and come back behind the stream: its bytes are those of [`Update`](crate::stream::Update).
+    /// [`Gpu::compact`] makes a stream of it that [`Gpu::decompress`] takes. Waits for the work on `stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutputTooSmall`], [`Error::Misaligned`], [`Error::Io`] if the device cannot be read, [`Error::Cuda`] if it cannot
+    /// be written, and those of [`Update::new`](crate::stream::Update::new).
+    pub fn update<V: Value>(
+        &self,
+        stream: &Arc<CudaStream>,
+        compressed: &mut impl DevicePtrMut<u8>,
+        part: &Part,
+        values: &[V],
+    ) -> Result<u64, Error> {
+        let bytes = compressed.len() as u64;
+        let (address, _use) = compressed.device_ptr_mut(stream);
+        // SAFETY: the guard keeps the buffer valid.
+        let memory = unsafe { words("compressed", address, bytes)? };
+        self.run(stream, |executor| {
+            update::update(executor, memory, part, values)
+        })
+    }
+
+    /// Copies the stream at the start of `input` to `output` without the chunks that updates replaced; returns the length of the
+    /// copy in bytes, which is that of [`compact`](crate::stream::compact) byte for byte. The chunks stay on the device. Checksums
+    /// of chunks are not compared: a damaged chunk is found when it is decoded. Waits for the work on `stream`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream is damaged, [`Error::OutputTooSmall`], [`Error::Misaligned`], [`Error::OutOfMemory`],
+    /// [`Error::Io`] if the device cannot be read, and [`Error::Cuda`].
+    pub fn compact(
+        &self,
+        stream: &Arc<CudaStream>,
+        input: &impl DevicePtr<u8>,
+        output: &mut impl DevicePtrMut<u8>,
+    ) -> Result<u64, Error> {
+        let (bytes, room) = (input.len() as u64, output.len() as u64);
+        let (input, _input_use) = input.device_ptr(stream);
+        let (output, _output_use) = output.device_ptr_mut(stream);
+        // SAFETY: the guard keeps the buffer valid.
+        let memory = unsafe { words("input", input, bytes)? };
+        // SAFETY: as above.
+        let output = unsafe { words("output", output, room)? };
+        self.run(stream, |executor| update::compact(executor, memory, output))
+    }
+
     /// Reads the layout of a stream on the device. Waits for the work on `stream`.
     ///
     /// # Errors
@@ -460,11 +510,11 @@ impl Gpu {
 
     /// Asks for work on a stream.
     #[doc(hidden)]
-    pub fn run(
+    pub fn run<R>(
         &self,
         stream: &Arc<CudaStream>,
-        work: impl FnOnce(&CudaExecutor<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        work: impl FnOnce(&CudaExecutor<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
         stream
             .context()
             .bind_to_thread()

@@ -21,5 +21,7 @@ pub(crate) mod resolve;
 #[cfg(feature = "cuda")]
 pub(crate) mod sample;
 pub(crate) mod tiles;
+#[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
+pub(crate) mod update;
 #[cfg(feature = "cuda")]
 pub(crate) mod weights;

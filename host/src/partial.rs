@@ -12,6 +12,7 @@ use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{FormatError, ValueType};
+use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
 
@@ -150,8 +151,33 @@ impl PartialStream {
     ///
     /// [`Error::Format`] if what is known of the stream is damaged; [`Error::BoxOutside`] and [`Error::RangeOutside`].
     pub fn missing(&self, part: &Part) -> Result<Vec<Range<u64>>, Error> {
+        self.missing_of(&self.entries(part)?)
+    }
+
+    /// As [`PartialStream::missing`], before [`Update::new`](crate::stream::Update::new) can replace the part. A chunk that the
+    /// part only touches is coded again as a whole, so all of the mask is needed.
+    ///
+    /// # Errors
+    ///
+    /// As [`PartialStream::missing`].
+    pub fn missing_to_update(&self, part: &Part) -> Result<Vec<Range<u64>>, Error> {
+        let layout = self.header.layout();
+        let mut entries = self.entries(part)?;
+        if !entries.is_empty() {
+            entries.extend(layout.field_entries()..layout.entries());
+        }
+        self.missing_of(&entries)
+    }
+
+    /// The entries of the chunk table that a part needs.
+    fn entries(&self, part: &Part) -> Result<BTreeSet<u64>, Error> {
+        let reading = Reading::new(&self.header.layout(), &self.order, Some(part))?;
+        Ok(reading.entries())
+    }
+
+    /// The bytes to put in before these chunks can be decoded, or before the table says where they are.
+    fn missing_of(&self, entries: &BTreeSet<u64>) -> Result<Vec<Range<u64>>, Error> {
         let header = &self.header;
-        let entries = Reading::new(&header.layout(), &self.order, Some(part))?.entries();
         let row = |entry: &u64| {
             let start = header.table_start() + entry * ENTRY_BYTES as u64;
             start..start + ENTRY_BYTES as u64
@@ -169,7 +195,7 @@ impl PartialStream {
         let stream = StreamRef::read(&self.image)?;
         let mut chunks = Vec::new();
         for entry in entries {
-            let bytes = stream.chunk(entry)?.bytes;
+            let bytes = stream.chunk(*entry)?.bytes;
             let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
             chunks.push(start..start + bytes.len() as u64);
         }
@@ -179,6 +205,14 @@ impl PartialStream {
     /// The bytes to put in before [`crate::info()`] can describe the stream; none if all are known.
     pub fn missing_table(&self) -> Vec<Range<u64>> {
         self.unknown(iter::once(0..self.header.payload_start()))
+    }
+
+    /// The bytes to put in before it is known where all chunks are.
+    #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
+    pub(crate) fn missing_places(&self) -> Vec<Range<u64>> {
+        let header = &self.header;
+        let updates = header.payload_end()..header.stream_bytes();
+        self.unknown([0..header.payload_start(), updates])
     }
 
     /// All bytes that are not known.

@@ -6,6 +6,7 @@ use crate::info::{Info, info};
 use crate::part::Part;
 use crate::partial::PartialStream;
 use crate::read_at::ReadAt;
+use crate::update::Update;
 use ferrosz_codec::{FormatError, Value, ValueType};
 use std::ops::Range;
 use std::slice;
@@ -123,13 +124,31 @@ impl<R: ReadAt> StreamAt<R> {
         decompressor: &Decompressor,
         part: &Part,
     ) -> Result<Vec<V>, Error> {
-        loop {
-            let missing = self.stream.missing(part)?;
-            if missing.is_empty() {
-                return decompressor.decompress_part(self.stream.bytes(), part);
-            }
-            self.fetch(&missing)?;
-        }
+        self.fetch_missing(|stream| stream.missing(part))?;
+        decompressor.decompress_part(self.stream.bytes(), part)
+    }
+
+    /// The update that replaces a part of the field by `values`: reads the bytes that it needs, in at most two rounds. The place
+    /// stays as it is until the update is written there; then it is to be opened again.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Part};
+    /// use ferrosz::stream::{StreamAt, Update};
+    ///
+    /// let place = Compressor::new(Codec::PLAIN, Bound::abs(0.01)?).compress(&vec![1.0f32; 100_000])?;
+    /// let part = Part::Elements(40_000..40_003);
+    /// let update = StreamAt::open(&place[..])?.update(&part, &[5.0f32, 6.0, 7.0])?;
+    /// assert_eq!(update, Update::new(&place, &part, &[5.0f32, 6.0, 7.0])?);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StreamAt::open`] and of [`Update::new`].
+    pub fn update<V: Value>(&mut self, part: &Part, values: &[V]) -> Result<Update, Error> {
+        self.fetch_missing(|stream| stream.missing_to_update(part))?;
+        Update::new(self.stream.bytes(), part, values)
     }
 
     /// All bytes of the stream: reads those that are not known, in one round.
@@ -140,6 +159,24 @@ impl<R: ReadAt> StreamAt<R> {
     pub fn read_all(&mut self) -> Result<&[u8], Error> {
         self.fetch(&self.stream.missing_all())?;
         Ok(self.stream.bytes())
+    }
+
+    /// Reads the bytes that say where the chunks are: of the stream, with zeros in place of others.
+    #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
+    pub(crate) fn read_places(&mut self) -> Result<&[u8], Error> {
+        self.fetch(&self.stream.missing_places())?;
+        Ok(self.stream.bytes())
+    }
+
+    /// Reads bytes until none is missing.
+    fn fetch_missing(&mut self, missing: impl Fn(&PartialStream) -> Missing) -> Result<(), Error> {
+        loop {
+            let missing = missing(&self.stream)?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            self.fetch(&missing)?;
+        }
     }
 
     fn fetch(&mut self, ranges: &[Range<u64>]) -> Result<(), Error> {
@@ -161,6 +198,9 @@ impl<R: ReadAt> StreamAt<R> {
         Ok(())
     }
 }
+
+/// Ranges of bytes that are to be read.
+type Missing = Result<Vec<Range<u64>>, Error>;
 
 fn read(
     place: &impl ReadAt,

@@ -346,11 +346,7 @@ fn put_raw<T: Element>(elements: &[T], image: &mut [u8]) -> usize {
 /// [`Error::Format`] if the stream or one of its chunks is damaged, and [`Error::OutOfMemory`].
 pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
     let stream = StreamRef::read(stream)?;
-    let mut header = stream.header;
-    if header.update_bytes != 0 && header.bound.needs_extremes() {
-        let of_values = stream.conversion.absolute_error();
-        header.bound = Bound::abs(of_values.unwrap_or(header.absolute_error()))?;
-    }
+    let header = without_updates(&stream)?;
     for number in 0..header.chunks() {
         let StoredChunk { entry, seed, bytes } = stream.chunk(number)?;
         if checksum(seed, bytes) != entry.checksum {
@@ -358,4 +354,14 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
         }
     }
     stream.rewrite(header, stream.records, 0..header.chunks())
+}
+
+/// The header of a stream without its updates, whose bytes it still counts.
+pub(crate) fn without_updates(stream: &StreamRef<'_>) -> Result<Header, Error> {
+    let mut header = stream.header;
+    if header.update_bytes != 0 && header.bound.needs_extremes() {
+        let of_values = stream.conversion.absolute_error();
+        header.bound = Bound::abs(of_values.unwrap_or(header.absolute_error()))?;
+    }
+    Ok(header)
 }

@@ -486,7 +486,7 @@ pub(crate) fn read<V: Value>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError
     Ok(read)
 }
 
-/// A whole stream of these numbers, and what is to be read of it.
+/// A whole stream of these numbers, and the part of it that is to be read.
 fn reading<'a, N: Number>(
     stream: &'a [u8],
     part: Option<&Part>,

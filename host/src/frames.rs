@@ -39,7 +39,7 @@ use ferrosz_codec::container::frames::{
     FRAME_ALIGNMENT, FRAME_HEAD_BYTES, FRAMES_VERSION, FrameHead, FrameIndex,
 };
 
-/// The frames of a file, which is in memory or mapped: a slice, or what owns the bytes. Each frame has eight bytes of memory
+/// The frames of a file, which is in memory or mapped: a slice, or an owner of its bytes. Each frame has eight bytes of memory
 /// here.
 #[derive(Debug, Clone)]
 pub struct Frames<B> {

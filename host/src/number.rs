@@ -1,4 +1,4 @@
-//! What an array has: real values, or complex numbers.
+//! The numbers of arrays: real values, or complex numbers.
 
 use bytemuck::{Pod, Zeroable};
 use ferrosz_codec::mapping::axes::PARTS;
@@ -44,7 +44,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What an array in host memory can have: real values of any [`Value`] type, or [`Complex`] numbers of `f32` or `f64`.
+/// A number of an array in host memory: a real value of any [`Value`] type, or a [`Complex`] number of `f32` or `f64`.
 ///
 /// A field of complex numbers is a field of their parts, which has one axis more, the last one, of length 2: the real and the
 /// imaginary part. Extents, boxes and ranges of calls with complex numbers are in numbers.

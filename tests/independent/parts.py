@@ -24,7 +24,7 @@ CODERS = {"rans": RANS, "huffman": HUFFMAN, "bit-planes": BITPLANE}
 
 
 class Recipe:
-    """What composing needs besides the parts."""
+    """The parameters of a composition: element type, shape, extents, error bound and predictor."""
 
     def __init__(self, data):
         magic, kind, *extents = struct.unpack_from("<4sI3Q", data)

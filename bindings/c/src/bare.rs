@@ -1,4 +1,4 @@
-//! Streams of cuSZp and AATROX, which have no header: what such a stream does not hold.
+//! Parameters of streams of cuSZp and AATROX, which have no header: format, element type, extents and absolute error.
 
 mod outline;
 mod part;

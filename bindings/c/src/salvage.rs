@@ -1,4 +1,4 @@
-//! Damaged streams: the values that are left, and what is lost.
+//! Damaged streams: the whole chunks are decoded, and the damaged chunks are named.
 
 use crate::arguments::{self, Place};
 use crate::decompressor::Decompressor;
@@ -31,7 +31,7 @@ struct LostBox {
     lengths: Vec<u64>,
 }
 
-/// Decompresses what is left of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
+/// Decompresses the whole chunks of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
 /// stores the number of elements in `elements`, which may be null. Lost elements are NaN, or 0 in integer types. The end of
 /// the stream may be missing. The result names the damaged chunks; it has none if the stream is whole. Null if nothing can be
 /// decoded, as without the header. `decompressor` may be null. Runs on the CPU. Free the result with ferrosz_damages_free.

@@ -206,7 +206,7 @@ pub fn bare_decompress<'py>(
     })
 }
 
-/// What a stream does not hold about its array.
+/// The shape, the element type and the absolute error of a stream's array, which the stream does not hold.
 struct OfArray {
     shape: Vec<u64>,
     dtype: Dtype,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 ///     gets all arrays of one dimension and type in one launch, if the codec is one of blocks and they are float32 or
 ///     float64; others come one after the other, as arrays in the memory of a GPU do.
 ///
-/// Raises what `compress` does for an array that cannot be compressed; a note of the error has its number.
+/// Raises the exception of `compress` for an array that cannot be compressed; a note of it has the array's number.
 ///
 /// >>> arrays = [np.sin(np.arange(1000.0 + k)) for k in range(100)]
 /// >>> compressor = ferrosz.Compressor(abs=1e-3, preset="fast")
@@ -69,7 +69,7 @@ pub fn compress_batch<'py>(
 /// decompressor
 ///     The settings; by default those of `Decompressor()`. The device is used as by `compress_batch`.
 ///
-/// Raises what `decompress` does for a stream that cannot be decompressed; a note of the error has its number.
+/// Raises the exception of `decompress` for a stream that cannot be decompressed; a note of it has the stream's number.
 ///
 /// >>> streams = [ferrosz.compress(np.arange(float(k)), abs=0.5, preset="fast") for k in (10, 20)]
 /// >>> [array.shape for array in ferrosz.decompress_batch(streams)]

@@ -161,7 +161,7 @@ fn advice(kind: u8, bytes: usize) -> &'static str {
 ///
 /// # Errors
 ///
-/// As [`number_type`], and what NumPy raises.
+/// The exceptions of [`number_type`] and of NumPy's `dtype`.
 pub fn named(dtype: &Bound<'_, PyAny>) -> PyResult<NumberType> {
     let name: Option<String> = dtype.extract().ok();
     let has_name = |of: &NumberType| name.as_deref() == Some(of.name());

@@ -1,4 +1,4 @@
-//! `salvage`: what is left of a damaged stream.
+//! `salvage`: the elements of a damaged stream that are not lost.
 
 use crate::array_out::array_of;
 use crate::call;
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 use std::ops::Range;
 
-/// Decompresses what is left of a damaged or cut off stream. Returns the array, and a `Damage` for each damaged chunk, in the
+/// Decompresses the whole chunks of a damaged or cut off stream. Returns the array, and a `Damage` for each damaged chunk, in the
 /// order of their numbers; none if the stream is whole. Lost elements are NaN, or 0 in integer types. In a stream of
 /// interpolation, elements that depend on a damaged chunk are lost, too. It runs on the CPU.
 ///

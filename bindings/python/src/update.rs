@@ -58,7 +58,7 @@ pub fn update(
 /// values, box
 ///     As those of `update`.
 ///
-/// Raises what `update` does, and `OSError`.
+/// Raises the exceptions of `update`, and `OSError`.
 ///
 /// >>> stream = bytearray(ferrosz.compress(np.zeros(1000), abs=1e-3, preset="fast"))
 /// >>> length = len(stream)

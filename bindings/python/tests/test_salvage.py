@@ -1,4 +1,4 @@
-"""Damaged streams: what is left is that of the whole stream, and what is lost is named."""
+"""Damaged streams: the elements of whole chunks are those of the whole stream, and lost elements are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! What the rate bytes of a stream say, without its values.
+//! `info` and `check` of streams without header: the length, the sections, and the forms of the blocks.
 
 use super::args::{BareCheck, BareInfo, FormatFlags};
 use super::{begin, explain, read, sizes};

@@ -1,4 +1,4 @@
-//! What is said of input that is no array of floats.
+//! Messages about input that is no array of floats.
 
 use crate::common::{Place, npy, npy_header, raw};
 

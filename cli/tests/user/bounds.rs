@@ -1,4 +1,4 @@
-//! What is said of a bound: what it comes to, and where it is not what was meant.
+//! Messages about a bound: the absolute error that follows from it, and warnings about likely mistakes.
 
 use crate::common::{Place, npy, npy_header, stderr};
 

@@ -1,4 +1,4 @@
-//! What the rate bytes of a stream without header say.
+//! Outlines of streams without header: the sizes of their sections, and the forms of their blocks.
 
 use super::Bare;
 use crate::arguments;
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn ferrosz_outline_zero_blocks(outline: *const Outline) ->
     unsafe { get(outline, ferrosz_cuszp::outline::Outline::zero_blocks) }
 }
 
-/// What is said of a rate byte, 0 to 255; 0 if no block has it.
+/// A number about the blocks with a rate byte, 0 to 255; 0 if no block has it.
 unsafe fn rate(outline: *const Outline, byte: u32, number: impl FnOnce(&RateCount) -> u64) -> u64 {
     let found = |outline: &ferrosz_cuszp::outline::Outline| {
         let mut rates = outline.rates.iter();

@@ -1,4 +1,4 @@
-"""`Damage`: what a damaged chunk of a stream costs."""
+"""`Damage`: a damaged chunk of a stream, and its lost elements."""
 
 from __future__ import annotations
 

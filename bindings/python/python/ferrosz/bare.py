@@ -195,7 +195,7 @@ def check(stream: Buffer, parameters: Parameters) -> None:
 
 
 def outline(stream: Buffer, parameters: Parameters) -> Outline:
-    """What the rate bytes of a stream say, which may be longer or shorter than it must be.
+    """The sizes of the sections of a stream, and the forms of its blocks. It may be longer or shorter than it must be.
 
     Raises `DamagedStream` and `ArgumentError`.
 

@@ -1,4 +1,4 @@
-//! `bare_check` and `bare_outline`: what the rate bytes of a stream without header say.
+//! `bare_check` and `bare_outline`: the length of a stream without header, its sections, and the forms of its blocks.
 
 use super::{Kind, OfArray};
 use crate::error::raised_bare;

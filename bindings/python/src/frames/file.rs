@@ -29,7 +29,7 @@ impl FileException {
 }
 
 impl PyFile {
-    /// The file that an object is, and what keeps its exception.
+    /// The file of a Python object, and the place of the exception that its methods raise.
     pub fn new(object: &Bound<'_, PyAny>) -> (Self, Arc<FileException>) {
         let exception = Arc::<FileException>::default();
         let file = Self {

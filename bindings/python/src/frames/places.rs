@@ -8,7 +8,7 @@ use ferrosz::frames::FramesEnd;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-/// The frames of a file: a sequence of arrays, each of which is decoded when it is asked for.
+/// The frames of a file, as a sequence of arrays. An index decodes one frame.
 ///
 /// file
 ///     The path of a file, which is mapped, or a buffer of bytes.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// file
 ///     An object whose method `read(count)` returns bytes, none at the end.
 ///
-/// Raises `DamagedStream` if the file does not begin as one of frames, or is damaged or cut off, and what `read` raises.
+/// Raises `DamagedStream` if the file does not begin as one of frames, or is damaged or cut off, and the exceptions of `read`.
 ///
 /// >>> import io
 /// >>> file = io.BytesIO()

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///     The settings, with a bound, not a target. A preset chooses the codec by the first frame, and fill values are found in
 ///     it; the other frames keep them. A bound relative to the range is one of each frame's own range.
 ///
-/// Raises `ArgumentError`, `UnsupportedType`, `OutOfMemory`, and what the methods of the file raise.
+/// Raises `ArgumentError`, `UnsupportedType`, `OutOfMemory`, and the exceptions of the file's methods.
 ///
 /// >>> with ferrosz.frames.FrameWriter(folder / "run.fsf", ferrosz.Compressor(abs=0.5)) as writer:
 /// ...     for number in range(20):
@@ -48,7 +48,7 @@ enum WriterState {
     Closed(u64),
 }
 
-/// What a writer has before its first frame.
+/// A writer before its first frame: its file, and its options.
 struct Begun {
     file: PyFile,
     options: Arc<Options>,

@@ -82,6 +82,19 @@ pub struct Compressor {
 impl Compressor {
     /// The coded field of a field, before its axes are turned, and the compressor for it.
     fn convert<'a, V: Value>(&self, field: &'a [V]) -> Result<Converted<'a, V::Coded>, Error> {
+        let (coder, conversion, nearby) = self.coder_of(field)?;
+        Ok(Converted {
+            conversion,
+            coder,
+            coded: conversion::to_coded(self.copies, &conversion, nearby.as_ref(), field)?,
+        })
+    }
+
+    /// The compressor for the coded field of a field, the conversion of its values, and the values that are close to fill values.
+    fn coder_of<V: Value>(
+        &self,
+        field: &[V],
+    ) -> Result<(Self, Conversion, Option<Nearby<V>>), Error> {
         self.check_complex(V::TYPE)?;
         let (mut coder, mut conversion) = (*self, Conversion::none(V::TYPE));
         let mut missing = self.missing::<V>()?;
@@ -103,11 +116,7 @@ impl Compressor {
                 coded.to_bits64()
             }));
         }
-        Ok(Converted {
-            conversion,
-            coder,
-            coded: conversion::to_coded(self.copies, &conversion, nearby.as_ref(), field)?,
-        })
+        Ok((coder, conversion, nearby))
     }
 
     /// The compressor for the coded field of a field with the values that are [`conversion::present`], and their conversion.

@@ -215,8 +215,21 @@ impl Fills {
         self
     }
 
+    /// All but the last one.
+    pub(crate) fn without_last(mut self) -> Self {
+        if let Some(last) = self.known.iter_mut().rfind(|known| known.is_some()) {
+            *last = None;
+        }
+        self
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.known[0].is_none()
+    }
+
+    /// Their number.
+    pub(crate) fn count(&self) -> usize {
+        self.known.iter().flatten().count()
     }
 
     /// The fill values with these bits, at most twice as many as a user gives.

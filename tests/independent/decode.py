@@ -53,16 +53,17 @@ def digest(field):
     return hashlib.sha256(field.astype(field.dtype.newbyteorder("<"), copy=False).tobytes()).hexdigest()
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Decodes a ferrosz stream.")
-    parser.add_argument("stream")
+def run(decode, name, description):
+    """The command of a decoder: prints type, shape and digest of the field, and stores it; its exit status."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("path", metavar=name)
     parser.add_argument("--out", help="where to store the field, as .npy")
     arguments = parser.parse_args()
     try:
-        with open(arguments.stream, "rb") as file:
+        with open(arguments.path, "rb") as file:
             field = decode(file.read())
     except (OSError, ValueError) as reason:
-        print(f"{arguments.stream}: {reason}", file=sys.stderr)
+        print(f"{arguments.path}: {reason}", file=sys.stderr)
         return 1
     if arguments.out:
         np.save(arguments.out, field)
@@ -71,4 +72,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(decode, "stream", "Decodes a ferrosz stream."))

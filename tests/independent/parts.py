@@ -1,6 +1,5 @@
 """Containers of parts (section 21): python parts.py CONTAINER [--out FILE.npy]"""
 
-import argparse
 import struct
 import sys
 from types import SimpleNamespace as Namespace
@@ -12,7 +11,7 @@ import interp
 import tiles
 from blocks import decode_body
 from container import BITPLANE, GEOMETRY, HUFFMAN, RANS, ceil_to, checksum
-from decode import digest
+from decode import run
 from grid import AXES, TileGrid, anchor_distance, coarse_extents, product
 
 HEADER_BYTES = 408
@@ -160,22 +159,5 @@ def decode(data):
         return decoder.run(recipe.top_level).reshape(extents)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Composes the field of a container of parts.")
-    parser.add_argument("container")
-    parser.add_argument("--out", help="where to store the field, as .npy")
-    arguments = parser.parse_args()
-    try:
-        with open(arguments.container, "rb") as file:
-            field = decode(file.read())
-    except (OSError, ValueError) as reason:
-        print(f"{arguments.container}: {reason}", file=sys.stderr)
-        return 1
-    if arguments.out:
-        np.save(arguments.out, field)
-    print(field.dtype.name, field.shape, digest(field))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(decode, "container", "Composes the field of a container of parts."))

@@ -896,7 +896,7 @@ ferrosz_status ferrosz_pipeline_decompress(const char *device,
                                            uint64_t *elements,
                                            ferrosz_error *error);
 
-// Decompresses what is left of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
+// Decompresses the whole chunks of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
 // stores the number of elements in `elements`, which may be null. Lost elements are NaN, or 0 in integer types. The end of
 // the stream may be missing. The result names the damaged chunks; it has none if the stream is whole. Null if nothing can be
 // decoded, as without the header. `decompressor` may be null. Runs on the CPU. Free the result with ferrosz_damages_free.

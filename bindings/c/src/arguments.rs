@@ -3,7 +3,7 @@
 //! All functions here have the contract of the crate for the pointer that they get.
 
 use crate::error::Failure;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::slice;
 
 fn null(name: &str) -> Failure {
@@ -94,6 +94,28 @@ impl<T> Place<T> {
             unsafe { self.0.write_unaligned(value) };
         }
     }
+}
+
+/// The first `needed` values of an output with room for so many; stores their number.
+pub(crate) unsafe fn output<'a, T>(
+    values: *mut c_void,
+    room: u64,
+    needed: u64,
+    elements: *mut u64,
+) -> Result<&'a mut [T], Failure> {
+    Place::optional(elements).store(needed);
+    // SAFETY: by the contract of the crate.
+    let values = unsafe { slice_mut::<T>("values", values.cast(), room)? };
+    let first = usize::try_from(needed).map(|needed| values.get_mut(..needed));
+    first.ok().flatten().ok_or_else(|| {
+        let (found, unit) = (room, "elements");
+        ferrosz::Error::OutputTooSmall {
+            needed,
+            found,
+            unit,
+        }
+        .into()
+    })
 }
 
 /// A text.

@@ -220,8 +220,7 @@ pub unsafe extern "C" fn ferrosz_pipeline_decompress(
     error: *mut Error,
 ) -> ferrosz_status {
     guard::status(error, || {
-        let elements = Place::optional(elements);
-        elements.store(0);
+        Place::optional(elements).store(0);
         let device = match device.is_null() {
             true => Device::Auto,
             // SAFETY: by the contract of the crate.
@@ -232,14 +231,8 @@ pub unsafe extern "C" fn ferrosz_pipeline_decompress(
         let needed = Container::read(bytes)?.extents().iter().product();
         with_element!(element_type(r#type)?, E => {
             // SAFETY: by the contract of the crate.
-            let values = unsafe { arguments::slice_mut::<E>("values", values.cast(), room)? };
-            elements.store(needed);
-            if room < needed {
-                let (found, unit) = (room, "elements");
-                return Err(ferrosz::Error::OutputTooSmall { needed, found, unit }.into());
-            }
-            let field = decompress::<E>(bytes, &[], device)?;
-            values[..field.len()].copy_from_slice(&field);
+            let values = unsafe { arguments::output::<E>(values, room, needed, elements)? };
+            values.copy_from_slice(&decompress::<E>(bytes, &[], device)?);
         });
         Ok(())
     })

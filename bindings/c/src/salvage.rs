@@ -51,21 +51,17 @@ pub unsafe extern "C" fn ferrosz_salvage(
         let decompressor = unsafe { Decompressor::settings(decompressor) };
         // SAFETY: by the contract of the crate.
         let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
-        let elements = Place::optional(elements);
-        elements.store(0);
+        Place::optional(elements).store(0);
         let info = ferrosz::info(stream)?;
         with_value!(value_type(r#type)?, V => {
-            // SAFETY: by the contract of the crate.
-            let values = unsafe { arguments::slice_mut::<V>("values", values.cast(), room)? };
-            elements.store(info.elements);
-            // A wrong type is an error of `salvage`.
-            if room < info.elements && V::TYPE == info.dtype {
-                let (needed, found, unit) = (info.elements, room, "elements");
-                return Err(ferrosz::Error::OutputTooSmall { needed, found, unit }.into());
-            }
+            let values = match V::TYPE == info.dtype {
+                // SAFETY: by the contract of the crate.
+                true => unsafe { arguments::output::<V>(values, room, info.elements, elements)? },
+                // An error of `salvage`.
+                false => &mut [],
+            };
             let (left, damages) = decompressor.salvage::<V>(stream)?;
-            // There is room for all of them.
-            values.iter_mut().zip(&left).for_each(|(value, left)| *value = *left);
+            values.copy_from_slice(&left);
             Ok(Damages::new(&damages, &info.extents))
         })
     })

@@ -403,6 +403,24 @@ mod tests {
     use crate::gpu::executor::emulator;
     use std::sync::atomic::Ordering::Relaxed;
 
+    /// Cells of a choice, all 0.
+    fn cleared_cells<E: Executor>(executor: &E) -> E::Memory {
+        let memory = executor.allocate(8 * cells::STATES).unwrap();
+        executor.clear(executor.view::<u64>(&memory)).unwrap();
+        memory
+    }
+
+    /// A wave of so many values in the memory of an executor, and the same values.
+    fn wave_on<E: Executor>(executor: &E, elements: u64) -> (E::Memory, Vec<f32>) {
+        let memory = executor.allocate(4 * elements).unwrap();
+        let values: Vec<f32> = (0..elements).map(|i| (i as f32 * 0.1).sin()).collect();
+        let field = executor.view::<u32>(&memory);
+        executor
+            .upload(bytemuck::cast_slice(&values), field)
+            .unwrap();
+        (memory, values)
+    }
+
     /// Choices on the emulator and of the CPU, one after the other with the same memory. Axes are given, because the CPU alone
     /// tries others.
     fn check<T: Element + Value<Coded = T>>(
@@ -423,9 +441,8 @@ mod tests {
         };
         let memory = executor.allocate(elements * T::BYTES as u64).unwrap();
         let field = executor.view::<u32>(&memory);
-        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let own_cells = cleared_cells(&executor);
         let cells = executor.view::<u64>(&own_cells);
-        executor.clear(cells).unwrap();
         let mut boxes = BoxMemory::default();
         // The second one without negative values, and with many zeros.
         for least in [f64::MIN, 0.0] {
@@ -467,15 +484,10 @@ mod tests {
         let lengths = [20, 30, 40];
         let elements = lengths.iter().product();
         let executor = emulator::new();
-        let memory = executor.allocate(4 * elements).unwrap();
+        let (memory, _) = wave_on(&executor, elements);
         let field = executor.view::<u32>(&memory);
-        let values: Vec<f32> = (0..elements).map(|i| (i as f32 * 0.1).sin()).collect();
-        executor
-            .upload(bytemuck::cast_slice(&values), field)
-            .unwrap();
-        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let own_cells = cleared_cells(&executor);
         let cells = executor.view::<u64>(&own_cells);
-        executor.clear(cells).unwrap();
         let mut boxes = BoxMemory::default();
         let mut allocations = || {
             for preset in Preset::ALL {
@@ -500,15 +512,10 @@ mod tests {
         let lengths = [20, 30, 40, 2];
         let elements: u64 = lengths.iter().product();
         let executor = emulator::new();
-        let memory = executor.allocate(4 * elements).unwrap();
+        let (memory, values) = wave_on(&executor, elements);
         let field = executor.view::<u32>(&memory);
-        let values: Vec<f32> = (0..elements).map(|i| (i as f32 * 0.1).sin()).collect();
-        executor
-            .upload(bytemuck::cast_slice(&values), field)
-            .unwrap();
-        let own_cells = executor.allocate(8 * cells::STATES).unwrap();
+        let own_cells = cleared_cells(&executor);
         let cells = executor.view::<u64>(&own_cells);
-        executor.clear(cells).unwrap();
         let mut boxes = BoxMemory::default();
         for preset in Preset::ALL {
             let compressor = Compressor::new(preset, Bound::abs(1e-3).unwrap());

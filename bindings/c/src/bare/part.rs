@@ -78,6 +78,20 @@ pub unsafe extern "C" fn ferrosz_bare_decompress_elements(
     unsafe { read(bare, (stream, bytes), part, output, error) }
 }
 
+/// Runs the body of a function with a part of the array of an object.
+unsafe fn with_part(
+    bare: *const Bare,
+    part: impl FnOnce(&Bare) -> Result<Part, Failure>,
+    error: *mut Error,
+    body: impl FnOnce(&Bare, &Part) -> Result<(), Failure>,
+) -> ferrosz_status {
+    guard::status(error, || {
+        // SAFETY: by the contract of the crate.
+        let bare = unsafe { arguments::object("bare", bare)? };
+        body(bare, &part(bare)?)
+    })
+}
+
 /// Decompresses a part to values, for which there is room for so many, and stores their number.
 unsafe fn read(
     bare: *const Bare,
@@ -86,18 +100,17 @@ unsafe fn read(
     (values, room, elements): (*mut c_void, u64, *mut u64),
     error: *mut Error,
 ) -> ferrosz_status {
-    guard::status(error, || {
-        // SAFETY: by the contract of the crate.
-        let bare = unsafe { arguments::object("bare", bare)? };
+    let body = |bare: &Bare, part: &Part| {
         // SAFETY: by the contract of the crate.
         let stream = unsafe { arguments::slice::<u8>("stream", stream.cast(), bytes)? };
-        let part = part(bare)?;
         with_element!(bare.dtype, E => {
-            let found = bare.of::<E>()?.decompress_part(stream, &part)?;
+            let found = bare.of::<E>()?.decompress_part(stream, part)?;
             // SAFETY: by the contract of the crate.
             unsafe { put(&found, values, room, elements) }
         })
-    })
+    };
+    // SAFETY: by the contract of the crate.
+    unsafe { with_part(bare, part, error, body) }
 }
 
 /// Replaces a box of the array in its stream by `elements` values, where the new blocks, with AATROX the layers, have the
@@ -163,19 +176,18 @@ unsafe fn replace(
     (values, elements, units): (*const c_void, u64, *mut u64),
     error: *mut Error,
 ) -> ferrosz_status {
-    guard::status(error, || {
-        // SAFETY: by the contract of the crate.
-        let bare = unsafe { arguments::object("bare", bare)? };
+    let units = Place::optional(units);
+    units.store(0);
+    let body = |bare: &Bare, part: &Part| {
         // SAFETY: by the contract of the crate.
         let stream = unsafe { arguments::slice_mut::<u8>("stream", stream.cast(), bytes)? };
-        let units = Place::optional(units);
-        units.store(0);
-        let part = part(bare)?;
         with_element!(bare.dtype, E => {
             // SAFETY: by the contract of the crate.
             let values = unsafe { arguments::slice::<E>("values", values.cast(), elements)? };
-            units.store(bare.of::<E>()?.replace_part(stream, &part, values)?);
+            units.store(bare.of::<E>()?.replace_part(stream, part, values)?);
         });
         Ok(())
-    })
+    };
+    // SAFETY: by the contract of the crate.
+    unsafe { with_part(bare, part, error, body) }
 }

@@ -1,7 +1,7 @@
 //! Whole streams without header.
 
 use super::Bare;
-use crate::arguments::{self, Place};
+use crate::arguments;
 use crate::buffer::Buffer;
 use crate::error::{Error, Failure};
 use crate::guard;
@@ -61,17 +61,9 @@ pub(super) unsafe fn put<T: Element>(
     room: u64,
     elements: *mut u64,
 ) -> Result<(), Failure> {
-    let needed = found.len() as u64;
-    Place::optional(elements).store(needed);
     // SAFETY: by the contract of the crate.
-    let values = unsafe { arguments::slice_mut::<T>("values", values.cast(), room)? };
-    let place = values.get_mut(..found.len());
-    let place = place.ok_or(ferrosz::Error::OutputTooSmall {
-        needed,
-        found: room,
-        unit: "elements",
-    })?;
-    place.copy_from_slice(found);
+    let values = unsafe { arguments::output(values, room, found.len() as u64, elements)? };
+    values.copy_from_slice(found);
     Ok(())
 }
 

@@ -59,10 +59,9 @@ struct FieldOnGpu {
 
 impl FieldOnGpu {
     fn new(on: &OnGpu, values: Vec<f32>) -> Result<Self, Box<dyn Error>> {
-        let room = ferrosz::max_compressed_len(values.len() as u64, f32::DTYPE);
         Ok(Self {
             field: on.stream.clone_htod(&values)?,
-            bytes: on.stream.alloc_zeros(room as usize)?,
+            bytes: on.stream.alloc_zeros(1)?,
             back: on.stream.alloc_zeros(values.len())?,
             values,
         })
@@ -118,7 +117,10 @@ fn both(
     let compressor = Compressor::new(codec, Bound::range(1e-3)?)
         .with_rank(shape.rank())?
         .extents(&[EDGE, EDGE, EDGE])?;
-    let layout = compressor.stream_layout(on_device.values.len() as u64, f32::DTYPE)?;
+    let elements = on_device.values.len() as u64;
+    let room = compressor.max_compressed_len(elements, f32::DTYPE)?;
+    on_device.bytes = on.stream.alloc_zeros(room as usize)?;
+    let layout = compressor.stream_layout(elements, f32::DTYPE)?;
     let mut workspace = on.gpu.workspace_for(&on.stream, layout)?;
     on_device.compress(on, &compressor, &mut workspace)?;
     let length = workspace.stream_bytes(&on.stream)?;

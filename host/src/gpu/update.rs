@@ -21,12 +21,12 @@ use std::io;
 use std::ops::Range;
 
 /// Bytes of a machine's memory, read by ranges.
-struct InMemory<'a, E> {
+struct MachineBytes<'a, E> {
     executor: &'a E,
     words: View<u32>,
 }
 
-impl<E: Executor> ReadAt for InMemory<'_, E> {
+impl<E: Executor> ReadAt for MachineBytes<'_, E> {
     fn byte_len(&self) -> io::Result<u64> {
         Ok(4 * self.words.len())
     }
@@ -62,7 +62,7 @@ pub(crate) fn update<V: Value, E: Executor>(
     part: &Part,
     values: &[V],
 ) -> Result<u64, Error> {
-    let place = InMemory {
+    let place = MachineBytes {
         executor,
         words: memory,
     };
@@ -88,7 +88,7 @@ pub(crate) fn compact<E: Executor>(
     memory: View<u32>,
     output: View<u32>,
 ) -> Result<u64, Error> {
-    let place = InMemory {
+    let place = MachineBytes {
         executor,
         words: memory,
     };

@@ -148,7 +148,7 @@ impl Request {
                 _ => Preference::Quality,
             },
             fill,
-            written_once: rest == WRITTEN_ONCE,
+            written_once: rest & WRITTEN_ONCE != 0,
         })
     }
 

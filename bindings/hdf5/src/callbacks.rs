@@ -7,6 +7,7 @@ use crate::hdf5::Hdf5;
 use crate::parameters::{Dataset, Parameters, REQUEST_WORDS, Request, axes};
 use crate::running;
 use crate::{FILTER_ID, Hid};
+use ferrosz::codec::mapping::axes::PARTS;
 use std::ffi::c_int;
 
 /// Whether the filter can be applied to a dataset: 1, or 0 with the reason on HDF5's stack of errors. With an optional
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, space: Hid) -
                 // Not in `can_apply`: HDF5 calls that also for the properties of a dataset that was opened, from which
                 // H5Pget_fill_value follows a null pointer.
                 let fill = hdf5.fill_value(properties, datatype)?;
-                found.dataset.fill = fill.and_then(|value| bits(found.dataset.stored, value));
+                found.dataset.fill = bits(found.dataset.stored, &fill.unwrap_or_default());
                 running::forget(&found);
                 words = found.words();
             }
@@ -81,31 +82,43 @@ fn parameters(
             "another filter comes before, such as shuffle, and the error bound would hold for its output; give ferrosz first",
         ));
     }
+    let stored = Stored::of(hdf5, datatype)?;
+    let mut extents = hdf5.extents(space)?;
+    if stored.is_complex {
+        extents.push(PARTS);
+    }
     let parameters = Parameters {
         request: Request::read(words)?,
         dataset: Dataset {
-            stored: Stored::of(hdf5, datatype)?,
-            fill: None,
-            extents: axes(&hdf5.extents(space)?),
+            stored,
+            fill: Vec::new(),
+            extents: axes(&extents),
         },
     };
     compressor(&parameters)?;
     Ok(parameters)
 }
 
-/// The bits of a value of a dataset as one of its streams, in the low end of the result; none if they do not have it.
-fn bits(stored: Stored, mut value: Vec<u8>) -> Option<u64> {
-    let mut is_swapped = stored.is_swapped;
-    if stored.is_of_other_width() {
-        value = stored.to_stream(&value).ok()?;
-        is_swapped = false;
-    }
-    let is_big = cfg!(target_endian = "big") != is_swapped;
-    if !is_big {
-        value.reverse();
-    }
-    let join = |bits, byte: &u8| bits << 8 | u64::from(*byte);
-    Some(value.iter().fold(0, join))
+/// The bits of values of a dataset as those of its streams, in the low ends of the results; without those that they do not
+/// have.
+fn bits(stored: Stored, values: &[u8]) -> Vec<u64> {
+    let of_one = |value: &[u8]| {
+        let (mut value, mut is_swapped) = (value.to_vec(), stored.is_swapped);
+        if stored.is_of_other_width() {
+            value = stored.to_stream(&value).ok()?;
+            is_swapped = false;
+        }
+        let is_big = cfg!(target_endian = "big") != is_swapped;
+        if !is_big {
+            value.reverse();
+        }
+        let join = |bits, byte: &u8| bits << 8 | u64::from(*byte);
+        Some(value.iter().fold(0, join))
+    };
+    values
+        .chunks_exact(stored.size)
+        .filter_map(of_one)
+        .collect()
 }
 
 #[cfg(test)]
@@ -116,13 +129,10 @@ mod tests {
     #[test]
     fn bits_are_those_of_the_value_in_either_byte_order() {
         let stored = |is_swapped| Stored::new(ValueType::F32, 4, is_swapped).unwrap();
-        let expected = Some(u64::from(1e20f32.to_bits()));
-        assert_eq!(
-            bits(stored(false), 1e20f32.to_ne_bytes().to_vec()),
-            expected
-        );
+        let expected = [u64::from(1e20f32.to_bits())];
+        assert_eq!(bits(stored(false), &1e20f32.to_ne_bytes()), expected);
         let mut swapped = 1e20f32.to_ne_bytes();
         swapped.reverse();
-        assert_eq!(bits(stored(true), swapped.to_vec()), expected);
+        assert_eq!(bits(stored(true), &swapped), expected);
     }
 }

@@ -32,6 +32,9 @@ pub fn compressor(parameters: &Parameters) -> Result<Compressor, Failure> {
     if !dataset.extents.is_empty() {
         compressor = compressor.extents(&dataset.extents)?;
     }
+    if dataset.stored.is_complex {
+        compressor = compressor.complex();
+    }
     if request.rank > 0 {
         compressor = compressor.with_rank(request.rank)?;
     }
@@ -84,11 +87,8 @@ fn encode_values<V: Value>(parameters: &Parameters, chunk: &[u8]) -> Result<Vec<
             FillRequest::None => with_codec,
             FillRequest::Value(value) => with_codec.fill(value)?,
             FillRequest::Auto => {
-                let of_dataset: Vec<Fill> = (parameters.dataset.fill)
-                    .map(Fill::Bits)
-                    .into_iter()
-                    .collect();
-                with_codec.fills_of(&values, &of_dataset)
+                let of_dataset = parameters.dataset.fill.iter().copied();
+                with_codec.fills_of(&values, &of_dataset.map(Fill::Bits).collect::<Vec<_>>())
             }
         })
     })
@@ -119,7 +119,8 @@ pub fn decode(dataset: &Dataset, stream: &[u8], allocator: Allocator) -> Result<
         [] => info.elements,
         ref extents => extents.iter().product(),
     };
-    if (info.dtype, info.elements) != (value_type, wanted) {
+    let of = (value_type, dataset.stored.is_complex);
+    if (info.dtype, info.is_complex, info.elements) != (of.0, of.1, wanted) {
         return Err(Failure::new(format_args!(
             "the chunk has the stream of {} values of {}, but chunks of the dataset have {wanted} of {value_type}",
             info.elements, info.dtype
@@ -192,8 +193,9 @@ mod tests {
                     value_type: ValueType::F32,
                     size: 4,
                     is_swapped: false,
+                    is_complex: false,
                 },
-                fill: of_dataset,
+                fill: of_dataset.into_iter().collect(),
                 extents: vec![10, 100],
             },
         }

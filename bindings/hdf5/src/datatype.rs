@@ -2,11 +2,13 @@
 
 use crate::Hid;
 use crate::failure::Failure;
-use crate::hdf5::Hdf5;
+use crate::hdf5::{Datatype, Hdf5};
 use ferrosz::ValueType;
 
 const H5T_INTEGER: i32 = 0;
 const H5T_FLOAT: i32 = 1;
+const H5T_COMPOUND: i32 = 6;
+const H5T_COMPLEX: i32 = 11;
 const H5T_ORDER_LE: i32 = 0;
 const H5T_ORDER_BE: i32 = 1;
 
@@ -18,6 +20,9 @@ const FLOATS: [(ValueType, [usize; 5], usize); 4] = [
     (ValueType::Bf16, [15, 7, 8, 0, 7], 127),
 ];
 
+/// The names that libraries give the parts of complex numbers, as members of a compound.
+const PART_NAMES: [[&str; 2]; 3] = [["r", "i"], ["re", "im"], ["real", "imag"]];
+
 /// The values of a dataset as they are in chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
@@ -28,6 +33,8 @@ pub struct Stored {
     pub size: usize,
     /// Whether the bytes of a value are in the order that this machine has not.
     pub is_swapped: bool,
+    /// Whether values are the parts of complex numbers: a real one, and the imaginary one behind it.
+    pub is_complex: bool,
 }
 
 impl Stored {
@@ -42,7 +49,17 @@ impl Stored {
             value_type,
             size,
             is_swapped,
+            is_complex: false,
         })
+    }
+
+    /// The same values as the parts of complex numbers; none if they cannot be.
+    pub fn complex(self) -> Option<Self> {
+        let found = Self {
+            is_complex: true,
+            ..self
+        };
+        self.value_type.is_coded_as_is().then_some(found)
     }
 
     /// The values of a datatype of HDF5.
@@ -51,33 +68,72 @@ impl Stored {
     ///
     /// If ferrosz has no such type.
     pub fn of(hdf5: &Hdf5, datatype: Hid) -> Result<Self, Failure> {
+        let size = hdf5.type_size(datatype)?;
+        let part = match hdf5.type_class(datatype)? {
+            H5T_COMPOUND => parts(hdf5, datatype, size)?,
+            H5T_COMPLEX => hdf5.base_type(datatype).map(Some)?,
+            _ => return Self::of_real(hdf5, datatype)?.ok_or_else(|| none(size)),
+        };
+        let part = match &part {
+            Some(part) => Self::of_real(hdf5, part.id())?,
+            None => None,
+        };
+        let found = part
+            .filter(|part| 2 * part.size == size)
+            .and_then(Self::complex);
+        found.ok_or_else(|| none(size))
+    }
+
+    /// The values of a datatype that has no parts; none if ferrosz has no such type.
+    fn of_real(hdf5: &Hdf5, datatype: Hid) -> Result<Option<Self>, Failure> {
         let value_type = match hdf5.type_class(datatype)? {
             H5T_FLOAT => float(hdf5, datatype)?,
             H5T_INTEGER => integer(hdf5, datatype)?,
             _ => None,
         };
         let size = hdf5.type_size(datatype)?;
-        let found = value_type.and_then(|value_type| Self::new(value_type, size, false));
-        let found = found.ok_or_else(|| {
-            let names = ValueType::ALL.map(ValueType::name).join(", ");
-            Failure::new(format_args!(
-                "the dataset's type, of {size} bytes, is none of {names}, nor an integer of 8 or 64 bits; leave the filter away"
-            ))
-        })?;
+        let Some(found) = value_type.and_then(|value_type| Self::new(value_type, size, false))
+        else {
+            return Ok(None);
+        };
         let own = match cfg!(target_endian = "little") {
             true => H5T_ORDER_LE,
             false => H5T_ORDER_BE,
         };
         match hdf5.type_order(datatype)? {
-            order @ (H5T_ORDER_LE | H5T_ORDER_BE) => Ok(Self {
+            order @ (H5T_ORDER_LE | H5T_ORDER_BE) => Ok(Some(Self {
                 is_swapped: order != own,
                 ..found
-            }),
+            })),
             _ => Err(Failure::new(
                 "the dataset's byte order is neither little nor big endian",
             )),
         }
     }
+}
+
+/// The error of a type of so many bytes.
+fn none(size: usize) -> Failure {
+    let names = ValueType::ALL.map(ValueType::name).join(", ");
+    Failure::new(format_args!(
+        "the dataset's type, of {size} bytes, is none of {names}, nor an integer of 8 or 64 bits, nor complex numbers of two \
+         f32 or f64; leave the filter away"
+    ))
+}
+
+/// The type of the parts of complex numbers, as which a compound of two has members: one type, one behind the other.
+fn parts<'a>(hdf5: &'a Hdf5, datatype: Hid, size: usize) -> Result<Option<Datatype<'a>>, Failure> {
+    let members = hdf5.members(datatype)?;
+    let are_parts = match &members[..] {
+        [(real, 0, part), (imaginary, place, other)] => {
+            PART_NAMES.contains(&[real, imaginary])
+                && 2 * place == size
+                && hdf5.are_equal(part.id(), other.id())?
+        }
+        _ => false,
+    };
+    let first = members.into_iter().next().filter(|_| are_parts);
+    Ok(first.map(|(_, _, part)| part))
 }
 
 fn float(hdf5: &Hdf5, datatype: Hid) -> Result<Option<ValueType>, Failure> {

@@ -150,6 +150,63 @@ impl Hdf5 {
         succeeded(name, status).map(|()| fields)
     }
 
+    /// The members of a compound datatype: names, places in bytes, and types.
+    pub fn members(&self, datatype: Hid) -> Result<Vec<Member<'_>>, Failure> {
+        let count = self.number(c"H5Tget_nmembers", datatype)?;
+        (0..count as c_uint)
+            .map(|at| {
+                let place = self.of_member::<usize>(c"H5Tget_member_offset", datatype, at)?;
+                let part = self.of_member::<Hid>(c"H5Tget_member_type", datatype, at)?;
+                let part = Datatype::new(self, part, c"H5Tget_member_type")?;
+                Ok((self.member_name(datatype, at)?, place, part))
+            })
+            .collect()
+    }
+
+    /// The result of a function that asks for a number of a member.
+    fn of_member<T>(&self, name: &CStr, datatype: Hid, at: c_uint) -> Result<T, Failure> {
+        // SAFETY: the callers name functions of this type.
+        let function: unsafe extern "C" fn(Hid, c_uint) -> T = unsafe { self.function(name)? };
+        // SAFETY: HDF5 checks identifiers and numbers of members.
+        Ok(unsafe { function(datatype, at) })
+    }
+
+    fn member_name(&self, datatype: Hid, at: c_uint) -> Result<String, Failure> {
+        let name = c"H5Tget_member_name";
+        let text = self.of_member::<*mut c_char>(name, datatype, at)?;
+        if text.is_null() {
+            return Err(failed(name));
+        }
+        // SAFETY: a text of HDF5, which ends with a zero byte.
+        let found = unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned();
+        if let Some(memory) = self.memory_functions() {
+            // SAFETY: HDF5 allocated it, and nothing refers to it any more.
+            unsafe { (memory.free)(text.cast()) };
+        }
+        Ok(found)
+    }
+
+    /// The type of the parts of complex numbers, which HDF5 has from 2.0 on.
+    pub fn base_type(&self, datatype: Hid) -> Result<Datatype<'_>, Failure> {
+        let name = c"H5Tget_super";
+        // SAFETY: its type in `H5Tpublic.h`.
+        let get: unsafe extern "C" fn(Hid) -> Hid = unsafe { self.function(name)? };
+        // SAFETY: HDF5 checks identifiers.
+        Datatype::new(self, unsafe { get(datatype) }, name)
+    }
+
+    /// Whether two datatypes are the same.
+    pub fn are_equal(&self, one: Hid, other: Hid) -> Result<bool, Failure> {
+        let name = c"H5Tequal";
+        // SAFETY: its type in `H5Tpublic.h`.
+        let equal: unsafe extern "C" fn(Hid, Hid) -> c_int = unsafe { self.function(name)? };
+        // SAFETY: HDF5 checks identifiers.
+        let found = unsafe { equal(one, other) };
+        succeeded(name, found).map(|()| found > 0)
+    }
+
     /// The lengths of a simple dataspace.
     pub fn extents(&self, space: Hid) -> Result<Vec<u64>, Failure> {
         let dimensions = self.number(c"H5Sget_simple_extent_ndims", space)?;
@@ -322,6 +379,37 @@ impl Hdf5 {
                 text.as_ptr(),
             );
         }
+    }
+}
+
+/// A member of a compound: its name, its place in bytes, and its type.
+pub type Member<'a> = (String, usize, Datatype<'a>);
+
+/// A datatype that HDF5 made for the plugin, which is closed at the end.
+pub struct Datatype<'a> {
+    hdf5: &'a Hdf5,
+    id: Hid,
+}
+
+impl<'a> Datatype<'a> {
+    /// One with an identifier, which is negative if the function of this name has failed.
+    fn new(hdf5: &'a Hdf5, id: Hid, name: &CStr) -> Result<Self, Failure> {
+        match id < 0 {
+            true => Err(failed(name)),
+            false => Ok(Self { hdf5, id }),
+        }
+    }
+
+    /// The identifier.
+    pub fn id(&self) -> Hid {
+        self.id
+    }
+}
+
+impl Drop for Datatype<'_> {
+    fn drop(&mut self) {
+        // A failure would leave an identifier open, which harms nothing.
+        let _ = self.hdf5.number(c"H5Tclose", self.id);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::datatype::Stored;
 use crate::failure::Failure;
 use ferrosz::codec::pipeline::CodecId;
 use ferrosz::{Bound, BoundMode, Choice, Codec, Preference, Preset, ValueType};
+use std::iter;
 
 /// The version of the list that this plugin writes and reads.
 const VERSION: u32 = 1;
@@ -21,8 +22,8 @@ pub const REQUEST_WORDS: usize = 7;
 /// In the word of the rank: the first bit of the tiles of a chunk.
 const CHUNK_TILES_AT: u32 = 8;
 
-/// The first word of the extents.
-const EXTENTS: usize = 10;
+/// Words of the bits of a fill value, or of each part of one.
+const FILL_WORDS: usize = 2;
 
 /// In the word of the type: its values are swapped.
 const SWAPPED: u32 = 1 << 8;
@@ -35,6 +36,9 @@ const OF_8_BITS: u32 = 1 << 10;
 
 /// In the word of the type: the dataset has integers of 64 bits.
 const OF_64_BITS: u32 = 1 << 11;
+
+/// In the word of the type: its values are the parts of complex numbers.
+const COMPLEX: u32 = 1 << 12;
 
 /// In the last byte of the first word: each chunk is written once.
 const WRITTEN_ONCE: u8 = 1;
@@ -81,9 +85,9 @@ pub enum FillRequest {
 pub struct Dataset {
     /// Its values.
     pub stored: Stored,
-    /// The bits of its fill value, if the user gave one.
-    pub fill: Option<u64>,
-    /// The extents of its chunks, as [`axes`] gives them.
+    /// The bits of its fill value, if the user gave one: of complex numbers those of both parts.
+    pub fill: Vec<u64>,
+    /// The extents of its chunks, as [`axes`] gives them: of complex numbers with one of 2 for the parts.
     pub extents: Vec<u64>,
 }
 
@@ -203,13 +207,15 @@ impl Parameters {
     /// If the list is not one that [`Parameters::words`] gives.
     pub fn read(words: &[u32]) -> Result<Self, Failure> {
         let request = Request::read(words)?;
-        let (Some([of_type, low, high]), Some(extents)) =
-            (words.get(REQUEST_WORDS..EXTENTS), words.get(EXTENTS..))
-        else {
-            return Err(Failure::new(
+        let missing = || {
+            Failure::new(
                 "cd_values has no words about the dataset, which HDF5 adds when it creates one",
-            ));
+            )
         };
+        let about = words.get(REQUEST_WORDS..).unwrap_or_default();
+        let (of_type, rest) = about.split_first().ok_or_else(missing)?;
+        let parts = if of_type & COMPLEX == 0 { 1 } else { 2 };
+        let (fill, extents) = (rest.split_at_checked(parts * FILL_WORDS)).ok_or_else(missing)?;
         let value_type = u8::try_from(of_type & 0xff)
             .ok()
             .and_then(ValueType::from_id);
@@ -219,19 +225,24 @@ impl Parameters {
                 OF_8_BITS => 1,
                 _ => 8,
             };
-            Stored::new(value_type, size, of_type & SWAPPED != 0)
+            let real = Stored::new(value_type, size, of_type & SWAPPED != 0);
+            match of_type & COMPLEX {
+                0 => real,
+                _ => real.and_then(Stored::complex),
+            }
         });
         let stored = stored.ok_or_else(|| {
             Failure::new(format_args!(
                 "cd_values[7]: {of_type} is not the number of a type"
             ))
         })?;
-        let fill = u64::from(*high) << 32 | u64::from(*low);
+        let (fill, _) = fill.as_chunks::<FILL_WORDS>();
+        let fill = fill.iter().filter(|_| of_type & HAS_FILL != 0);
         Ok(Self {
             request,
             dataset: Dataset {
                 stored,
-                fill: (of_type & HAS_FILL != 0).then_some(fill),
+                fill: fill.copied().map(bits).collect(),
                 extents: extents.iter().copied().map(u64::from).collect(),
             },
         })
@@ -239,17 +250,20 @@ impl Parameters {
 
     /// The whole list.
     pub fn words(&self) -> Vec<u32> {
-        let Dataset { stored, fill, .. } = self.dataset;
+        let Dataset { stored, fill, .. } = &self.dataset;
         let swapped = if stored.is_swapped { SWAPPED } else { 0 };
-        let has_fill = fill.map_or(0, |_| HAS_FILL);
+        let complex = if stored.is_complex { COMPLEX } else { 0 };
+        let has_fill = if fill.is_empty() { 0 } else { HAS_FILL };
         let width = match stored.size {
             size if size == stored.value_type.bytes() => 0,
             1 => OF_8_BITS,
             _ => OF_64_BITS,
         };
         let mut words = self.request.words().to_vec();
-        words.push(u32::from(stored.value_type.id()) | swapped | has_fill | width);
-        words.extend(halves(fill.unwrap_or_default()));
+        words.push(u32::from(stored.value_type.id()) | swapped | complex | has_fill | width);
+        let parts = if stored.is_complex { 2 } else { 1 };
+        let fill = fill.iter().copied().chain(iter::repeat(0)).take(parts);
+        words.extend(fill.flat_map(halves));
         words.extend(self.dataset.extents.iter().map(|length| *length as u32));
         words
     }
@@ -278,8 +292,12 @@ fn halves(bits: u64) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
-fn number([low, high]: [u32; 2]) -> f64 {
-    f64::from_bits(u64::from(high) << 32 | u64::from(low))
+fn bits([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn number(halves: [u32; 2]) -> f64 {
+    f64::from_bits(bits(halves))
 }
 
 /// The number of a preset or codec: presets from 0, codecs by predictor and coder in the stream.
@@ -327,8 +345,9 @@ mod tests {
                     value_type: ValueType::F32,
                     size: 4,
                     is_swapped: true,
+                    is_complex: false,
                 },
-                fill: Some(0x60ad_78ec),
+                fill: vec![0x60ad_78ec],
                 extents: vec![4, 1, 100],
             },
         }
@@ -381,7 +400,7 @@ mod tests {
                     bound: Bound::pwrel(0.01).unwrap(),
                     written_once: choice == Codec::INTERP.into(),
                 };
-                given.dataset.fill = None;
+                given.dataset.fill = Vec::new();
                 let read = Parameters::read(&given.words());
                 assert_eq!(read, Ok(given.clone()));
                 assert_eq!(Request::read(&given.request.words()), Ok(given.request));
@@ -399,13 +418,28 @@ mod tests {
         ] {
             let mut given = parameters();
             given.dataset.stored = Stored::new(value_type, size, true).unwrap();
-            given.dataset.fill = None;
+            given.dataset.fill = Vec::new();
             assert_eq!(given.words()[7], u32::from(value_type.id()) | word);
             assert_eq!(Parameters::read(&given.words()), Ok(given.clone()));
             let mut words = given.words();
             words[7] = u32::from(ValueType::F32.id()) | word;
             assert!(Parameters::read(&words).is_err());
         }
+    }
+
+    #[test]
+    fn complex_numbers_come_back() {
+        let mut given = parameters();
+        given.dataset.stored = given.dataset.stored.complex().unwrap();
+        given.dataset.fill = vec![0x60ad_78ec, 7];
+        assert_eq!(
+            given.words()[7..],
+            [0x1301, 0x60ad_78ec, 0, 7, 0, 4, 1, 100]
+        );
+        assert_eq!(Parameters::read(&given.words()), Ok(given.clone()));
+        let mut words = given.words();
+        words[7] = u32::from(ValueType::I32.id()) | 0x1000;
+        assert!(Parameters::read(&words).is_err());
     }
 
     #[test]

@@ -202,7 +202,7 @@ mod tests {
             },
             dataset: Dataset {
                 stored: Stored::new(ValueType::F32, 4, false).unwrap(),
-                fill: None,
+                fill: Vec::new(),
                 extents: vec![10, 100],
             },
         }

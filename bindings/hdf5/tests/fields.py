@@ -10,7 +10,7 @@ FILTER = 46657
 ABS, PWREL = 0, 3
 CODECS = {"small": 0, "balanced": 1, "fast": 2, "plain": 2 << 8 | 1, "lorenzo+rans": 16 << 8 | 16, "interp": 19 << 8 | 16}
 
-TYPES = ["f4", "f8", "f2", "i2", "u2", "i4", "u4", "i1", "u1", "i8", "u8"]
+TYPES = ["f4", "f8", "f2", "i2", "u2", "i4", "u4", "i1", "u1", "i8", "u8", "c8", "c16"]
 
 
 def words(value):
@@ -31,6 +31,8 @@ def field(dtype, shape=(50, 70)):
     """A smooth field with noise."""
     at = np.arange(np.prod(shape, dtype=int))
     values = 500 + 300 * np.sin(at * 0.01) + at * 2654435761 % 100 / 50
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * (100 + 90 * np.cos(at * 0.013) + at * 40503 % 100 / 50)
     # 20 to 90 fit in 8 bits.
     return (values / 10 if np.dtype(dtype).itemsize == 1 else values).reshape(shape).astype(dtype)
 
@@ -55,6 +57,10 @@ class FieldTest(unittest.TestCase):
 
     def assert_within(self, decoded, values, bound, mode=ABS):
         self.assertEqual(decoded.shape, values.shape)
+        if values.dtype.kind == "c":
+            # Each part is within the bound.
+            self.assert_within(decoded.imag, values.imag, bound, mode)
+            decoded, values = decoded.real, values.real
         exact = values.astype(np.longdouble)
         allowed = bound * np.abs(exact) if mode == PWREL else np.longdouble(bound)
         error = np.abs(decoded.astype(np.longdouble) - exact)

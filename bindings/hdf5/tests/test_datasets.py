@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import netCDF4
 import numpy as np
-from fields import ABS, FILTER, PWREL, TYPES, FieldTest, create, field, parameters
+from fields import ABS, FILTER, PWREL, TYPES, FieldTest, create, field, parameters, words
 
 
 def read_in_child(path):
@@ -66,8 +66,47 @@ class Datasets(FieldTest):
         # A value of the type is within 2 of a number below 1024.
         self.assert_lossy(decoded, values, 4.0 + 2.0)
 
+    def test_compounds_and_types_of_complex_numbers(self):
+        """Each name of the parts, and the type that HDF5 has from 2.0 on, give the chunks that h5py's compound gives."""
+        values = field("c8")
+        self.write(values)
+        with h5py.File(self.path) as file:
+            expected = file["x"].id.read_direct_chunk((16, 33))[1]
+        for names in [("re", "im"), ("real", "imag"), None]:
+            with self.subTest(names=names), h5py.File(self.path, "w") as file:
+                kind = h5py.h5t.COMPLEX_IEEE_F32LE
+                if names:
+                    kind = h5py.h5t.py_create(np.dtype([(name, "f4") for name in names]))
+                properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                properties.set_chunk((16, 33))
+                properties.set_filter(FILTER, 0, parameters(4.0))
+                space = h5py.h5s.create_simple(values.shape)
+                dataset = h5py.h5d.create(file.id, b"x", kind, space, properties)
+                dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
+                file.flush()
+                self.assertEqual(dataset.read_direct_chunk((16, 33))[1], expected)
+                decoded = np.empty_like(values)
+                dataset.read(h5py.h5s.ALL, h5py.h5s.ALL, decoded, kind)
+                self.assert_lossy(decoded, values, 4.0)
+
+    def test_complex_fill_values(self):
+        values = field("c16")
+        values[10:20] = 1e20 - 7.25j
+        self.write(values, fillvalue=1e20 - 7.25j, bound=0.5)
+        decoded = self.read()
+        np.testing.assert_array_equal(decoded[10:20], values[10:20])
+        self.assert_lossy(np.delete(decoded, range(10, 20), 0), np.delete(values, range(10, 20), 0), 0.5)
+        with h5py.File(self.path) as file:
+            stored = file["x"].id.get_create_plist().get_filter(0)[2]
+        self.assertEqual(stored[7:], (1 << 12 | 1 << 9 | 2, *words(1e20), *words(-7.25), 16, 33, 2))
+        values[3, :9] = complex(np.nan, 1), *[complex(2, np.inf)] * 8
+        self.write(values, bound=0.5)
+        decoded = self.read()
+        self.assertTrue(np.isnan(decoded[3, 0].real) and abs(decoded[3, 0].imag - 1) <= 0.5)
+        self.assertTrue((np.isinf(decoded[3, 1:9].imag) & (abs(decoded[3, 1:9].real - 2) <= 0.5)).all())
+
     def test_bound_of_each_value(self):
-        for name in ["f4", "f8"]:
+        for name in ["f4", "f8", "c8", "c16"]:
             values = field(name) - 600
             values[3, :9] = 0
             self.write(values, bound=0.01, mode=PWREL)
@@ -156,7 +195,9 @@ class Datasets(FieldTest):
     def test_refusals(self):
         """What cannot be compressed is refused with a reason; an optional filter is left away."""
         cases = [
-            (np.zeros((4, 4), "c8"), {}, "of 8 bytes, is none of f32"),
+            (np.zeros((4, 4), [("r", "f4"), ("i", "f8")]), {}, "of 12 bytes, is none of f32"),
+            (np.zeros((4, 4), [("r", "i4"), ("i", "i4")]), {}, "of 8 bytes, is none of f32"),
+            (np.zeros((4, 4), [("x", "f4"), ("y", "f4")]), {}, "nor complex numbers"),
             (np.zeros((4, 4), "?"), {}, "of 1 bytes"),
             (np.zeros((4, 4), "i4"), {"codec": "interp", "once": False}, "has splines"),
             (np.zeros((4, 4), "S4"), {}, "is none of f32"),

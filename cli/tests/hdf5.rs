@@ -121,6 +121,41 @@ fn attributes_say_what_numbers_mean() {
 }
 
 #[test]
+fn complex_numbers_are_those_of_all_libraries() {
+    let (place, expected) = (Place::new(), expected());
+    for name in ["complex.h5", "complex.nc"] {
+        check_file(&place, name, &expected[name]);
+        for variable in expected[name]["readable"]
+            .as_object()
+            .expect("names")
+            .keys()
+        {
+            let found = read(&place.path(name), variable, true).expect("values");
+            let is_complex = found.field.shape().of.is_complex;
+            assert_eq!(is_complex, variable != "of real", "{variable}");
+        }
+    }
+    let scaled = read(&place.path("complex.h5"), "scaled", true).expect("the stored values");
+    let stored = read(&place.path("complex.h5"), "<c16", true).expect("values");
+    assert!(scaled.field == stored.field);
+    for (variable, name) in [
+        ("complex.h5:fill", "complex128"),
+        ("complex.nc:single", "complex64"),
+    ] {
+        place.succeed(&format!("compress {variable} a.fsz --abs 0.001"));
+        place.succeed(&format!("verify {variable} a.fsz"));
+        let told = place.succeed("info a.fsz");
+        assert!(String::from_utf8_lossy(&told.stdout).contains(name));
+    }
+    let wrong = [
+        "no variable 'two'",
+        "<c16 (c128, 3 x 4)",
+        "fill (c128, 3 x 4)",
+    ];
+    place.fail(1, "compress complex.h5:two b.fsz --abs 1", &wrong);
+}
+
+#[test]
 fn filters_decode_to_what_hdf5_reads() {
     let place = Place::new();
     check_file(&place, "filters.h5", &expected()["filters.h5"]);
@@ -235,7 +270,7 @@ fn mutated_files_end_in_values_or_errors() {
     let expected = expected();
     for name in ODD
         .into_iter()
-        .chain(["shared.h5", "packing.h5", "filters.h5"])
+        .chain(["shared.h5", "packing.h5", "filters.h5", "complex.h5"])
     {
         let sound = packed(name);
         let places = structures(&sound);

@@ -39,7 +39,8 @@ pub fn read(file: Mmap, name: &str, is_packed: bool) -> Result<Input, VariableEr
     };
     let number_type =
         number_type(variable.dtype()).map_err(|what| VariableError::Type(what.to_owned()))?;
-    let conventions = Conventions::new(number_type, &attributes(variable), None, is_packed)?;
+    let conventions =
+        Conventions::new((number_type, false), &attributes(variable), None, is_packed)?;
     let extents = merge_leading(&variable.shape()).ok_or(VariableError::Memory(u64::MAX))?;
     conventions.input(extents, numbers(&file, name, variable, file_bytes)?)
 }

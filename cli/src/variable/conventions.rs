@@ -21,6 +21,8 @@ pub const NAMES: [&str; 5] = [
 pub enum Attribute {
     /// Numbers, and whether their type is `f32`.
     Numbers(Vec<f64>, bool),
+    /// The parts of complex numbers.
+    Complex(Vec<f64>),
     /// Text.
     Text(String),
     /// What is neither, in words.
@@ -32,6 +34,7 @@ impl Attribute {
     fn describe(&self) -> String {
         match self {
             Self::Numbers(numbers, _) => format!("{} numbers", numbers.len()),
+            Self::Complex(_) => "complex numbers".to_owned(),
             Self::Text(text) => format!("the text '{}'", text.escape_debug()),
             Self::Other(what) => what.clone(),
         }
@@ -66,6 +69,8 @@ impl Attributes {
 /// How stored numbers become values.
 pub struct Conventions {
     number_type: NumberType,
+    /// Whether the numbers are the parts of complex ones.
+    is_complex: bool,
     /// The values of missing elements, with the sign that `_Unsigned` gives.
     missing: Vec<f64>,
     /// Whether `_Unsigned` contradicts the stored type.
@@ -92,32 +97,38 @@ impl Packing {
 }
 
 impl Conventions {
-    /// Those of a variable of this type. Without the attribute `_FillValue`, the number `fill` stands for missing elements.
-    /// With `is_packed`, values are the stored numbers.
+    /// Those of a variable of this type, or of complex numbers of two parts of it. Without the attribute `_FillValue`, the
+    /// numbers `fill` stand for missing elements, of complex ones for missing parts. With `is_packed`, values are the stored
+    /// numbers.
     ///
     /// # Errors
     ///
-    /// [`VariableError::Packing`].
+    /// [`VariableError::Packing`]; [`VariableError::Type`] for complex numbers that are packed.
     pub fn new(
-        number_type: NumberType,
+        (number_type, is_complex): (NumberType, bool),
         attributes: &Attributes,
-        fill: Option<f64>,
+        fill: Option<Vec<f64>>,
         is_packed: bool,
     ) -> Result<Self, VariableError> {
         let packing = match is_packed {
             true => None,
             false => packing(attributes)?,
         };
+        if is_complex && packing.is_some() {
+            let what = "complex numbers with scale_factor or add_offset (without --packed)";
+            return Err(VariableError::Type(what.to_owned()));
+        }
         let is_turned = is_turned(number_type, attributes);
         let mut conventions = Self {
             number_type,
+            is_complex,
             missing: Vec::new(),
             is_turned,
             packing,
             notes: Vec::new(),
         };
         let named = attributes.get("_FillValue").cloned();
-        let fill = named.or_else(|| fill.map(|fill| Attribute::Numbers(vec![fill], false)));
+        let fill = named.or_else(|| fill.map(|fill| Attribute::Numbers(fill, false)));
         conventions.add_missing("_FillValue", fill.as_ref());
         conventions.add_missing("missing_value", attributes.get("missing_value"));
         Ok(conventions)
@@ -127,6 +138,7 @@ impl Conventions {
         let numbers = match attribute {
             None => return,
             Some(Attribute::Numbers(numbers, _)) => numbers,
+            Some(Attribute::Complex(parts)) if self.is_complex => parts,
             Some(other) => {
                 let what = other.describe();
                 self.notes.push(format!(
@@ -160,7 +172,7 @@ impl Conventions {
         }
     }
 
-    /// The array that a variable's numbers stand for.
+    /// The array that a variable's numbers stand for. The last of its extents is that of the parts of complex numbers.
     ///
     /// # Errors
     ///
@@ -173,7 +185,8 @@ impl Conventions {
                 (self.unpacked(&packing, extents, numbers)?, Vec::new())
             }
             None => {
-                let field = self.stored(extents, numbers)?;
+                let mut field = self.stored(extents, numbers)?;
+                with_field!(&mut field, array => array.is_complex = self.is_complex);
                 self.note_type(field.shape().of.dtype);
                 let fills = self.missing.iter().copied().map(Fill::from);
                 (field, fills.collect())

@@ -62,8 +62,12 @@ pub fn read(
     let number = dataset.number().map_err(VariableError::from)?;
     let attributes = Attributes(attributes::read(&file, &messages, &NAMES)?);
     let fill = dataset.fill(number);
-    let conventions = Conventions::new(number.number_type, &attributes, fill, is_packed)?;
-    let extents = merge_leading(dataset.lengths()).ok_or(VariableError::Memory(u64::MAX))?;
+    let of = (number.number_type, number.is_complex);
+    let conventions = Conventions::new(of, &attributes, fill, is_packed)?;
+    let of_parts = [number.parts()];
+    let of_parts = &of_parts[..usize::from(number.is_complex)];
+    let extents = merge_leading(&[dataset.lengths(), of_parts].concat())
+        .ok_or(VariableError::Memory(u64::MAX))?;
     conventions.input(extents, dataset.numbers(&file, number)?)
 }
 

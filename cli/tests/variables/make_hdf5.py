@@ -3,7 +3,7 @@ that objects share; filters; and attributes of the CF conventions. All are packe
 
 `expected.json` has, for each path in each file, the values that h5py reads, or words of the reason why it cannot be read.
 
-Made with h5py 3.16.0 (HDF5 2.0.0) and hdf5plugin 7.1.0, and with the plugin of bindings/hdf5 in HDF5_PLUGIN_PATH:
+Made with h5py 3.16.0 (HDF5 2.0.0), netCDF4 1.7.5.1 and hdf5plugin 7.1.0, and with the plugin of bindings/hdf5 in HDF5_PLUGIN_PATH:
 python make_hdf5.py FOLDER
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import h5py
 import hdf5plugin
+import netCDF4
 import numpy as np
 from h5py import h5d, h5p, h5s, h5t
 
@@ -31,7 +32,7 @@ def low(file: h5py.File, name: str, kind: Any, values: np.ndarray, words: str | 
     """A dataset of a type that NumPy does not have. Without words it is readable."""
     space = h5s.create_simple(values.shape)
     dataset = h5d.create(file.id, name.encode(), kind, space, dcpl=dcpl)
-    memory = kind if kind.get_class() == h5t.BITFIELD else None
+    memory = kind if kind.get_class() in (h5t.BITFIELD, h5t.COMPLEX) else None
     dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(values), memory)
     if words is None:
         readable.append(name)
@@ -138,8 +139,8 @@ def kinds(file: h5py.File) -> None:
     file["compound"] = np.zeros(3, [("a", "f4"), ("b", "i2", (2, 2)), ("c", [("d", "f8")])])
     refused["compound"] = "compound values of 3 members"
     file["complex"] = FIELD.astype("c8")
-    refused["complex"] = "complex numbers"
-    low(file, "native complex", h5t.COMPLEX_IEEE_F32LE, FIELD.astype("c8"), "complex numbers")
+    readable.append("complex")
+    low(file, "native complex", h5t.COMPLEX_IEEE_F32LE, FIELD.astype("c8"), None)
     file["text"] = "nothing"
     file["texts"] = np.array([b"ab", b"c"], "S3")
     file["long texts"] = ["ab", "cde"]
@@ -370,12 +371,95 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def parts(values: np.ndarray) -> np.ndarray:
+    """Complex numbers as their parts, along a last axis; other values as they are."""
+    return np.stack([values.real, values.imag], axis=-1) if values.dtype.kind == "c" else values
+
+
+def complex_numbers(file: h5py.File) -> dict[str, dict[str, Any]]:
+    """Complex numbers as libraries write them, and compounds that look like them."""
+    values = (FIELD + 1j * np.arange(12).reshape(3, 4)).astype("c16")
+    found: dict[str, dict[str, Any]] = {}
+
+    def add(name: str, of: np.ndarray, fills: list[float], data: Any = None, **options: Any) -> Any:
+        dataset = file.create_dataset(name, data=of if data is None else data, **options)
+        found[name] = {"shape": [*of.shape, 2], "values": plain_list(parts(of)), "fills": fills}
+        return dataset
+
+    low_word, high_word = struct.unpack("<II", struct.pack("<d", 0.0))
+    own = {"compression": 46657, "compression_opts": (1, 0, 0, low_word, high_word)}
+    for code in ["<c8", ">c8", "<c16", ">c16"]:
+        of = values.astype(code)
+        add(code, of, [])
+        add(f"{code} packed", of, [], chunks=(2, 3), compression="gzip", shuffle=True, fletcher32=True)
+        add(f"{code} own", of, [], chunks=(2, 3), **own)
+        order, bits = "LE" if code[0] == "<" else "BE", of.itemsize * 4
+        low(file, f"{code} native", getattr(h5t, f"COMPLEX_IEEE_F{bits}{order}"), of, None)
+        found[f"{code} native"] = {"shape": [3, 4, 2], "values": plain_list(parts(of)), "fills": []}
+    for names in [("re", "im"), ("real", "imag")]:
+        data = values.view([(name, "f8") for name in names])
+        add("".join(names), values, [], data)
+    add("line", values[0], [])
+    add("scalar", values[1, 2], [])
+    add("many", values.reshape(1, 3, 1, 2, 1, 2, 1, 1), [])
+    add("fill", values, [1e20, -7.25], fillvalue=1e20 - 7.25j)
+    add("attribute", values, [9.5], fillvalue=3j).attrs["_FillValue"] = 9.5 + 9.5j
+    add("part", values, [-9999.0]).attrs["missing_value"] = -9999.0
+    file["scaled"] = values
+    file["scaled"].attrs["scale_factor"] = 2.0
+    refused["scaled"] = "complex numbers with scale_factor or add_offset"
+    file["of real"] = FIELD
+    file["of real"].attrs["_FillValue"] = 280 + 0j
+    found["of real"] = {"shape": FIELD.shape, "values": plain_list(FIELD), "fills": []}
+    half, single, double = np.dtype("f2"), np.dtype("f4"), np.dtype("f8")
+    for name, kind in {
+        "halves": [("r", half), ("i", half)],
+        "integers": [("r", "i4"), ("i", "i4")],
+        "two types": [("r", single), ("i", double)],
+        "two orders": [("r", "<f4"), ("i", ">f4")],
+        "other names": [("x", single), ("y", single)],
+        "turned": [("i", single), ("r", single)],
+        "three": [("r", single), ("i", single), ("k", single)],
+        "gap": np.dtype({"names": ["r", "i"], "formats": [single, single], "offsets": [0, 8], "itemsize": 12}),
+        "overlap": np.dtype({"names": ["r", "i"], "formats": [single, single], "offsets": [0, 4], "itemsize": 12}),
+        "nested": [("r", [("r", single), ("i", single)]), ("i", [("r", single), ("i", single)])],
+    }.items():
+        file[name] = np.zeros(3, kind)
+        refused[name] = f"compound values of {len(np.dtype(kind).names or ())} members"
+    low(file, "native halves", h5t.COMPLEX_IEEE_F16LE, np.zeros((3, 4), "i4"), "complex numbers of other parts than f32 and f64")
+    return found
+
+
+def make_complex(path: Path) -> dict[str, Any]:
+    readable.clear()
+    refused.clear()
+    with h5py.File(path, "w") as file:
+        found = complex_numbers(file)
+    return {"refused": dict(refused), "readable": found}
+
+
+def make_netcdf(path: Path) -> dict[str, Any]:
+    """Complex numbers as netCDF4 writes them, and a compound of the user."""
+    values = (FIELD + 1j * np.arange(12).reshape(3, 4)).astype("c16")
+    with netCDF4.Dataset(path, "w", auto_complex=True) as file:
+        file.createDimension("y", 3)
+        file.createDimension("x", None)
+        file.createVariable("double", "c16", ("y", "x"), zlib=True)[:] = values
+        kind = np.dtype([("real", "f4"), ("imag", "f4")])
+        of_user = file.createCompoundType(kind, "of_user")
+        file.createVariable("single", of_user, ("y", "x"))[:] = values.astype("c8").view(kind)
+    with h5py.File(path) as file:
+        assert (file["double"][...] == values).all() and (file["single"][...].view("c8") == values).all()
+    entry = {"shape": [3, 4, 2], "values": plain_list(parts(values)), "fills": []}
+    return {"refused": {}, "readable": dict.fromkeys(["double", "single"], entry)}
+
+
 def plain_list(values: np.ndarray) -> list[Any]:
     return [plain(value) for value in values.astype("f8").ravel().tolist()]
 
 
 def expected(file: h5py.File) -> dict[str, Any]:
-    values = {name: np.asarray(file[name][...]) for name in readable}
+    values = {name: parts(np.asarray(file[name][...])) for name in readable}
     found = {name: {"shape": v.shape, "values": plain_list(v)} for name, v in values.items()}
     return {"refused": dict(refused), "readable": found}
 
@@ -437,6 +521,8 @@ for label, version in VERSIONS.items():
 found["shared.h5"] = make_shared(folder / "shared.h5")
 found["filters.h5"] = make_filters(folder / "filters.h5")
 found["packing.h5"] = make_packing(folder / "packing.h5")
+found["complex.h5"] = make_complex(folder / "complex.h5")
+found["complex.nc"] = make_netcdf(folder / "complex.nc")
 for name in found:
     path = folder / name
     (folder / f"{name}.bz2").write_bytes(bz2.compress(path.read_bytes()))

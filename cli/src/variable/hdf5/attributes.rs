@@ -139,12 +139,10 @@ impl File {
         let count = usize::try_from(space.num_elements()?).unwrap_or(usize::MAX);
         Ok(match datatype::parse(&datatype) {
             Type::Number(number) => {
-                let bytes = raw
-                    .value
-                    .chunks_exact(number.number_type.bytes())
-                    .take(count);
-                let numbers: Option<Vec<f64>> = bytes.map(|bytes| number.number(bytes)).collect();
-                match numbers.filter(|numbers| numbers.len() == count) {
+                let length = count.saturating_mul(number.bytes());
+                let numbers = raw.value.get(..length);
+                match numbers.and_then(|bytes| number.numbers(bytes)) {
+                    Some(parts) if number.is_complex => Attribute::Complex(parts),
                     Some(numbers) => {
                         let is_single = number.number_type == NumberType::F32;
                         Attribute::Numbers(numbers, is_single)

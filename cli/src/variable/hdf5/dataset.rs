@@ -137,9 +137,9 @@ impl Dataset {
         is_set && !self.filters.is_empty()
     }
 
-    /// The number that elements have before they are written; none if it is 0, which is the usual one and stands for
-    /// nothing.
-    pub fn fill(&self, number: StoredNumber) -> Option<f64> {
+    /// The number that elements have before they are written, or its parts; none if it is 0, which is the usual one and
+    /// stands for nothing.
+    pub fn fill(&self, number: StoredNumber) -> Option<Vec<f64>> {
         let (kind, bytes) = self.fill.as_ref()?;
         let mut cursor = Cursor::new(bytes);
         let parse = match *kind {
@@ -147,7 +147,10 @@ impl Dataset {
             _ => fill_value::parse_old,
         };
         let fill = parse(&mut cursor, 0, 0, bytes.len()).ok()?.value?;
-        number.number(&fill).filter(|fill| *fill != 0.0)
+        let is_value = |fill: &Vec<f64>| {
+            fill.len() as u64 == number.parts() && fill.iter().any(|part| *part != 0.0)
+        };
+        number.numbers(&fill).filter(is_value)
     }
 
     /// The values.
@@ -177,11 +180,15 @@ impl Dataset {
     ) -> std::result::Result<Numbers, VariableError> {
         let elements = self.parsed_space.num_elements().map_err(Error::from)?;
         let file_bytes = file.view.file.len() as u64;
-        let mut values = room::<T>(elements, file_bytes)?;
+        let mut values = room::<T>(elements.saturating_mul(number.parts()), file_bytes)?;
         let chunk_bytes = self.chunk_bytes(file, number)?;
         let registry = filters::registry(&self.filters, number, chunk_bytes);
         let most = usize::try_from(most_bytes(file_bytes)).unwrap_or(usize::MAX);
-        let lone = Lone::new(file, &self.messages()).dataset(registry, most);
+        let datatype = match number.is_complex {
+            true => datatype::opaque(number.bytes()),
+            false => self.datatype.clone(),
+        };
+        let lone = Lone::new(file, &self.messages(&datatype)).dataset(registry, most);
         let bytes = cast_slice_mut::<T, u8>(&mut values);
         match lone.and_then(|dataset| dataset.read_raw_bytes_into(bytes)) {
             Ok(()) => {}
@@ -214,7 +221,7 @@ impl Dataset {
         let DataLayout::Chunked { dims, .. } = layout else {
             return Ok(0);
         };
-        let value_bytes = number.number_type.bytes() as u64;
+        let value_bytes = number.bytes() as u64;
         let (mut bytes, mut count) = (value_bytes, 1u64);
         // In some versions of the layout a last length is that of a value.
         for (chunk, whole) in dims.iter().zip(self.lengths()) {
@@ -233,8 +240,8 @@ impl Dataset {
         }
     }
 
-    /// The messages that the values depend on.
-    fn messages(&self) -> Vec<(u16, &[u8])> {
+    /// The messages that the values depend on, with this type.
+    fn messages<'a>(&'a self, datatype: &'a [u8]) -> Vec<(u16, &'a [u8])> {
         let fill = self.fill.as_ref().map(|(kind, bytes)| (*kind, &bytes[..]));
         let pipeline = self
             .pipeline
@@ -242,7 +249,7 @@ impl Dataset {
             .map(|bytes| (MSG_FILTER_PIPELINE, &bytes[..]));
         let always = [
             (MSG_DATASPACE, &self.space[..]),
-            (MSG_DATATYPE, &self.datatype[..]),
+            (MSG_DATATYPE, datatype),
             (MSG_DATA_LAYOUT, &self.layout[..]),
         ];
         always.into_iter().chain(fill).chain(pipeline).collect()

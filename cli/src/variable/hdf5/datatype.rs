@@ -4,6 +4,7 @@
 //! description is "Datatype Message" in the specification of HDF5's file format.
 
 use crate::variable::number::NumberType;
+use ferrosz::codec::mapping::axes::PARTS;
 use hdf5_reader::ByteOrder;
 use hdf5_reader::io::Cursor;
 use hdf5_reader::messages::datatype::{Datatype, parse_datatype_description};
@@ -11,28 +12,59 @@ use hdf5_reader::messages::datatype::{Datatype, parse_datatype_description};
 /// Bytes before the properties of a type.
 const HEAD: usize = 8;
 
+/// Bytes of the properties of a floating-point type.
+const FLOAT: usize = 12;
+
+/// The names that libraries give the parts of complex numbers, as members of a compound: h5py, PyTables, Julia and NetCDF's
+/// nc-complex the first ones, MATLAB and Octave the last ones.
+const PART_NAMES: [[&str; 2]; 3] = [["r", "i"], ["re", "im"], ["real", "imag"]];
+
 /// A type of numbers in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredNumber {
-    /// The type.
+    /// The type; of complex numbers that of their parts, `f32` or `f64`.
     pub number_type: NumberType,
     /// The order of its bytes.
     pub order: ByteOrder,
+    /// Whether a number is complex: a real part, and behind it an imaginary one.
+    pub is_complex: bool,
 }
 
 impl StoredNumber {
+    /// How many parts a number has.
+    pub fn parts(self) -> u64 {
+        if self.is_complex { PARTS } else { 1 }
+    }
+
+    /// The bytes of a number.
+    pub fn bytes(self) -> usize {
+        self.number_type.bytes() * self.parts() as usize
+    }
+
+    /// The name in messages.
+    pub fn name(self) -> &'static str {
+        match (self.is_complex, self.number_type) {
+            (false, real) => real.name(),
+            (true, NumberType::F32) => "c64",
+            (true, _) => "c128",
+        }
+    }
+
     /// Whether the bytes have another order than in memory.
     pub fn is_foreign(self) -> bool {
         (self.order == ByteOrder::BigEndian) != cfg!(target_endian = "big")
     }
 
-    /// The number of some bytes of the file; none if they are not as many as the type has.
-    pub fn number(self, bytes: &[u8]) -> Option<f64> {
-        let mut bytes = bytes.to_vec();
-        if self.order == ByteOrder::BigEndian {
-            bytes.reverse();
-        }
-        self.number_type.number(&bytes)
+    /// The numbers, or parts of complex ones, of some bytes of the file; none if the last one is cut off.
+    pub fn numbers(self, bytes: &[u8]) -> Option<Vec<f64>> {
+        let number = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            if self.order == ByteOrder::BigEndian {
+                bytes.reverse();
+            }
+            self.number_type.number(&bytes)
+        };
+        bytes.chunks(self.number_type.bytes()).map(number).collect()
     }
 }
 
@@ -92,9 +124,25 @@ pub fn parse(message: &[u8]) -> Type {
         0 => integer(flags, size, properties),
         1 => float(flags, size, properties),
         3 => Type::Text(size),
+        6 => match compound_of_parts(message) {
+            Some(complex) => Type::Number(complex),
+            None => Type::Other(compound_words(message)),
+        },
+        11 => match complex_of([properties, properties], size) {
+            // The parts are a real and an imaginary one, of one type.
+            Some(complex) if flags == 1 => Type::Number(complex),
+            _ => Type::Other("complex numbers of other parts than f32 and f64".to_owned()),
+        },
         9 if flags & 0x0f == 1 => Type::LongText,
         class => Type::Other(words(class, flags, size, message)),
     }
+}
+
+/// The description of values of so many bytes that are nothing else: the reader knows not all types of complex numbers.
+pub fn opaque(size: usize) -> Vec<u8> {
+    let mut message = vec![0x15, 0, 0, 0];
+    message.extend((size as u32).to_le_bytes());
+    message
 }
 
 fn integer(flags: u32, size: u32, properties: &[u8]) -> Type {
@@ -122,7 +170,11 @@ fn integer(flags: u32, size: u32, properties: &[u8]) -> Type {
         0 => ByteOrder::LittleEndian,
         _ => ByteOrder::BigEndian,
     };
-    Type::Number(StoredNumber { number_type, order })
+    Type::Number(StoredNumber {
+        number_type,
+        order,
+        is_complex: false,
+    })
 }
 
 fn float(flags: u32, size: u32, properties: &[u8]) -> Type {
@@ -158,6 +210,7 @@ fn float(flags: u32, size: u32, properties: &[u8]) -> Type {
             Type::Number(StoredNumber {
                 number_type: *number_type,
                 order,
+                is_complex: false,
             })
         }
         _ => Type::Other(float_words(size, &parts)),
@@ -181,7 +234,6 @@ fn words(class: u8, flags: u32, size: u32, message: &[u8]) -> String {
         2 => "times".to_owned(),
         4 => format!("bit fields of {size} bytes"),
         5 => format!("opaque values of {size} bytes"),
-        6 => compound_words(message),
         7 => match flags & 0x0f {
             1 | 3 => "references to regions".to_owned(),
             4 => "references to attributes".to_owned(),
@@ -190,7 +242,6 @@ fn words(class: u8, flags: u32, size: u32, message: &[u8]) -> String {
         8 => enumeration_words(message),
         9 => "lists of any length".to_owned(),
         10 => array_words(size, message),
-        11 => "complex numbers".to_owned(),
         other => format!("values of the unknown class {other}"),
     }
 }
@@ -201,16 +252,55 @@ fn description(message: &[u8]) -> Option<Datatype> {
 }
 
 fn compound_words(message: &[u8]) -> String {
-    let Some(Datatype::Compound { fields, .. }) = description(message) else {
-        return "compound values".to_owned();
-    };
-    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-    match names[..] {
-        ["r", "i"] | ["re", "im"] | ["real", "imag"] => {
-            "complex numbers, as compounds of two".to_owned()
+    match description(message) {
+        Some(Datatype::Compound { fields, .. }) => {
+            format!("compound values of {} members", fields.len())
         }
-        _ => format!("compound values of {} members", names.len()),
+        _ => "compound values".to_owned(),
     }
+}
+
+/// The complex numbers that a compound of two stands for, if its members have the names of parts, and lie one behind the
+/// other.
+fn compound_of_parts(message: &[u8]) -> Option<StoredNumber> {
+    let Datatype::Compound { size, fields } = description(message)? else {
+        return None;
+    };
+    let [real, imaginary] = &fields[..] else {
+        return None;
+    };
+    if !PART_NAMES.contains(&[&real.name, &imaginary.name]) {
+        return None;
+    }
+    // What is before the type of a member: its name and its place, and in the first version dimensions.
+    let before = |name: &str| match message[0] >> 4 {
+        1 => (name.len() + 1).next_multiple_of(8) + 32,
+        2 => (name.len() + 1).next_multiple_of(8) + 4,
+        _ => name.len() + 2,
+    };
+    let first = HEAD + before(&real.name);
+    let second = first + HEAD + FLOAT + before(&imaginary.name);
+    let found = complex_of([message.get(first..)?, message.get(second..)?], size)?;
+    let places = [real.byte_offset, imaginary.byte_offset];
+    (places == [0, size / 2]).then_some(found)
+}
+
+/// Complex numbers of some bytes, of two parts with these types.
+fn complex_of(parts: [&[u8]; 2], size: u32) -> Option<StoredNumber> {
+    let part = |message: &[u8]| match message.first()? & 0x0f {
+        1 => match parse(message) {
+            Type::Number(part) => Some(part),
+            _ => None,
+        },
+        _ => None,
+    };
+    let [real, imaginary] = parts.map(part);
+    let found = StoredNumber {
+        is_complex: true,
+        ..real.filter(|_| real == imaginary)?
+    };
+    let is_taken = matches!(found.number_type, NumberType::F32 | NumberType::F64);
+    (is_taken && found.bytes() == size as usize).then_some(found)
 }
 
 fn enumeration_words(message: &[u8]) -> String {

@@ -120,7 +120,7 @@ impl Walk<'_> {
     fn add(&mut self, dataset: &Dataset, name: &str) {
         let entry = |type_name: &str| list_entry(name, type_name, dataset.lengths());
         match dataset.number() {
-            Ok(number) => self.names.push(entry(number.number_type.name())),
+            Ok(number) => self.names.push(entry(number.name())),
             Err(Obstacle::Type(what)) => self.others.push(entry(&what)),
             Err(Obstacle::Elsewhere(what, _)) => self.others.push(entry(what)),
         }

@@ -124,10 +124,10 @@ impl Entry {
             let stream = device::compress(options, array, None, None)?;
             return Ok(Self::Device(Py::new(array.py(), stream)?));
         }
-        let (array, fill) = masked::split(array)?;
-        let options = match fill {
-            None => options.clone(),
-            Some(fill) => Arc::new(options.with_fill(fill)),
+        let (array, fills) = masked::split(array)?;
+        let options = match fills[..] {
+            [] => options.clone(),
+            _ => Arc::new(options.and_fills(&fills)),
         };
         Ok(Self::Host(Field::new(&array)?, options))
     }

@@ -200,11 +200,11 @@ impl Compressor {
                 "out: only the stream of an array on a GPU is written to memory of the caller";
             return Err(argument(py, message));
         }
-        let (array, fill) = masked::split(array)?;
+        let (array, fills) = masked::split(array)?;
         let field = Field::new(&array)?;
-        let options = match fill {
-            None => self.options.clone(),
-            Some(fill) => Arc::new(self.options.with_fill(fill)),
+        let options = match fills[..] {
+            [] => self.options.clone(),
+            _ => Arc::new(self.options.and_fills(&fills)),
         };
         let bytes = call::run(py, field.bytes(), progress, false, move |advance| {
             with_value!(field.value_type(), V => {

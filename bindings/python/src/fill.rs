@@ -22,10 +22,10 @@ pub fn detect_fill(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let field = Field::new(&array)?;
     let detect = || with_value!(field.value_type(), V => detect(field.values::<V>()));
     let mut found = array.py().detach(|| pool::run(detect))?;
-    if let Some(fill) = of_mask
-        && !found.iter().any(|known| known.to_bits() == fill.to_bits())
-    {
-        found.push(fill);
+    for fill in of_mask {
+        if !found.iter().any(|known| known.to_bits() == fill.to_bits()) {
+            found.push(fill);
+        }
     }
     Ok(found)
 }

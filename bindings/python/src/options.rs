@@ -179,13 +179,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// These options with one more fill value.
-    pub fn with_fill(&self, fill: f64) -> Self {
+    /// These options with more fill values.
+    pub fn and_fills(&self, more: &[f64]) -> Self {
         let mut found = self.clone();
         let (Fills::Auto(fills) | Fills::Given(fills)) = &mut found.fills;
-        let fill = Fill::from(fill);
-        if !fills.contains(&fill) {
-            fills.push(fill);
+        for fill in more.iter().copied().map(Fill::from) {
+            if !fills.contains(&fill) {
+                fills.push(fill);
+            }
         }
         found
     }

@@ -477,3 +477,12 @@ def test_icechunk(months: Path, undisturbed: Path, tmp_path: Path, client: Clien
     assert all(found[key] == expected[key] for key in expected if not key.endswith("zarr.json"))
     with pytest.raises(ferrosz.ArgumentError, match="begun with other settings"):
         archive.convert(months, repository, **{**SETTINGS, "range": 1e-2})
+
+
+def test_complex_numbers_are_copied_exactly(tmp_path: Path) -> None:
+    maps = month(0)
+    wave = maps["t"].fillna(0) * np.exp(1j * np.arange(77))
+    done = archive.convert(maps.assign(wave=wave), tmp_path / "t.zarr", range=1e-3)
+    found = xr.open_zarr(tmp_path / "t.zarr", consolidated=False)["wave"]
+    assert list(done) == ["t"] and found.dtype == "complex128"
+    np.testing.assert_array_equal(found, wave)

@@ -61,6 +61,42 @@ def test_every_door(dtype: str, field: np.ndarray, tmp_path: Path) -> None:
         check(dataset[...])
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", ">c8"])
+@pytest.mark.parametrize("fill", [complex(1e20, 1e20), complex(1e20, -5e19), complex(np.nan, np.nan), 1e20])
+def test_complex_numbers(dtype: str, fill: complex, field: np.ndarray, tmp_path: Path) -> None:
+    """Both parts of the fill value are missing parts, and what the mask hides counts in neither."""
+    values = (field + 2 + 1j * field[::-1] + 3j).astype(dtype)
+    mask = np.zeros(field.shape, bool)
+    mask[3:9, 10:30] = True
+    values[mask] = 1000 - 1000j
+    array = np.ma.masked_array(values, mask, fill_value=fill)
+    plain, element = array.filled(), np.dtype(dtype).type(fill)
+    parts = [float(part) for part in dict.fromkeys((element.real, element.imag))]
+    seen = np.concatenate([values[~mask].real, values[~mask].imag]).astype("f8")
+    bound = 1e-2 * np.ptp(seen)
+
+    def check(found: Any) -> None:
+        np.testing.assert_array_equal(found[mask], plain[mask])
+        for one, other in ((found.real, values.real), (found.imag, values.imag)):
+            assert (abs(one[~mask].astype("f8") - other[~mask]) <= bound * (1 + 1e-6)).all()
+
+    stream = ferrosz.compress(array, range=1e-2)
+    assert stream == ferrosz.compress(plain, range=1e-2, fill=["auto", *parts])
+    assert [stream] == ferrosz.compress_batch([array], ferrosz.Compressor(range=1e-2))
+    assert ferrosz.verify(array, stream)
+    check(ferrosz.decompress(stream))
+    assert codec_for(array, range=1e-2, fill=[]).abs == pytest.approx(bound, rel=1e-6)
+    assert ferrosz.hdf5.filter_for(array, range=1e-2).abs == pytest.approx(bound, rel=1e-6)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        dataset = ferrosz.hdf5.write(file, "x", array, range=1e-2, chunks=(16, 20, 30))
+        np.testing.assert_equal(dataset.fillvalue, element)
+        check(dataset[...])
+    values[0, 0, 0] = complex(parts[0], 4)
+    if parts[0] == parts[0]:
+        with pytest.raises(ferrosz.ArgumentError, match="1 of its elements .* in a part; set another .*complex"):
+            ferrosz.compress(array, abs=1)
+
+
 def test_nothing_and_everything_is_masked(field: np.ndarray) -> None:
     array = np.ma.masked_array(field, fill_value=3)
     assert ferrosz.compress(array, abs=0.01) == ferrosz.compress(field, abs=0.01)

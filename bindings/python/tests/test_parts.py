@@ -93,6 +93,17 @@ def test_members_convert_turn_and_choose(field: np.ndarray, dtype: str, axes: st
         assert file[: len(whole)] == whole
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_members_have_complex_numbers(field: np.ndarray, dtype: str) -> None:
+    values = (field + 3 + 1j * (field[::-1] - 9)).astype(dtype)
+    for choice in ({"preset": "small"}, {"codec": "plain"}, {"codec": "interp", "axes": "z,y,x,s"}):
+        options = {"range": 1e-3, **choice}
+        found, file = together(values, [Threads] * 3, **options)
+        whole = bytes(ferrosz.compress(values, fill=None, **options))
+        assert found == [len(whole)] * 3
+        assert file[: len(whole)] == whole and ferrosz.info(whole).dtype == dtype
+
+
 def test_the_device_is_that_of_the_members(field: np.ndarray) -> None:
     found, file = together(field, [Threads] * 2, codec="plain", range=1e-3, device="cuda:63")
     # The first one that ends breaks the barrier.

@@ -27,6 +27,11 @@ ONE_OF, MOST_SAMPLES = 8, 4
 TOLERANCE = 1.05
 
 
+def most_axes(dtype: np.dtype[Any]) -> int:
+    """The most axes of an array of a type: the parts of complex numbers have one of a stream's."""
+    return MOST_AXES - (dtype.kind == "c")
+
+
 def settings_of_chunks(
     values: Any, chunks: Sequence[int], names: Sequence[str], compressor: Callable[[dict[str, Any]], Compressor]
 ) -> dict[str, Any]:
@@ -43,7 +48,7 @@ def settings_of_chunks(
     chunks = tuple(chunks)
     if len(chunks) != len(values.shape) or min(chunks, default=1) < 1:
         raise ArgumentError(f"chunks: {chunks!r} is no shape of chunks of an array of {tuple(values.shape)!r}")
-    if len(chunks) > MOST_AXES or math.prod(chunks) * values.dtype.itemsize > MOST_BYTES:
+    if len(chunks) > most_axes(values.dtype) or math.prod(chunks) * values.dtype.itemsize > MOST_BYTES:
         return {}
     samples = _sample(values, chunks)
     of_preset = [compressor({}).compress(sample) for sample in samples]

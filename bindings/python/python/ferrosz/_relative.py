@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import ArgumentError, cf, detect_fill
-from ._carrier import to_carrier
+from ._carrier import fills_in_carrier, to_carrier
 from ._device import is_on_gpu
 from ._settings import fills, number
 
@@ -29,7 +29,7 @@ def fill_values_of(array: Any, fill: float | str | Iterable[float | str] | None)
         is_far = hasattr(values, "dask") or is_on_gpu(values)
         found += [*cf.fill_values(array), *([] if is_far else detect_fill(to_carrier(values)))]
     elif np.ma.is_masked(values):
-        found.append(float(values.fill_value))
+        found += fills_in_carrier(values.fill_value, values.dtype)
     return list(dict.fromkeys(found))
 
 

@@ -218,7 +218,7 @@ def chosen_once(given: Ferrosz, values: Any, chunks: Sequence[int], fill: Any) -
     return with_settings(chosen)
 
 
-def told_fill(known: list[float], of_dataset: list[float]) -> float | Literal["auto"]:
+def told_fill(known: list[float], of_dataset: list[Any]) -> float | Literal["auto"]:
     """The setting `fill` of the filter for an array with these fill values, and a dataset with that one."""
     is_told = len(known) == 1 and not of_dataset and not math.isnan(known[0])
     return known[0] if is_told else "auto"
@@ -231,5 +231,5 @@ def has_streams(dataset: h5py.Dataset) -> bool:
     properties = dataset.id.get_create_plist()
     if properties.get_nfilters() != 1 or properties.get_filter(0)[0] != FILTER_ID:
         return False
-    # h5py reads bfloat16 as wider floats.
-    return bool(dataset.id.get_type().get_size() == dataset.dtype.itemsize)
+    # h5py reads bfloat16 as wider floats, and complex numbers under other names than its own as structures.
+    return bool(dataset.id.get_type().get_size() == dataset.dtype.itemsize and dataset.dtype.names is None)

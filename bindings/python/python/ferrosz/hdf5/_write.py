@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import ArgumentError, Compressor, UnsupportedType, cf
+from .. import ArgumentError, Compressor, cf
 from .._carrier import fills_in_carrier, refuse_type, to_carrier
-from .._choice import MOST_AXES
+from .._choice import most_axes
 from .._device import cupy, is_on_gpu
 from .._masked import unmasked
 from .._relative import absolute_error, fill_values_of
@@ -41,7 +41,7 @@ def write(
     fill: float | str | None = "auto",
     written_once: bool = True,
     chunks: tuple[int, ...] | None = None,
-    fillvalue: float | None = None,
+    fillvalue: complex | None = None,
     **options: Any,
 ) -> h5py.Dataset:
     """Writes an array as a new dataset of h5py, whose chunks are compressed on all cores. They have the bytes that h5py
@@ -88,10 +88,6 @@ def write(
         array = np.asarray(array)
     # Other types are errors, where h5py would leave the filter away.
     refuse_type(array.dtype, "the filter")
-    if array.dtype.kind == "c":
-        raise UnsupportedType(
-            "the filter has no arrays of complex numbers, which HDF5 has as compounds: write array.real and array.imag"
-        )
     cf.note_error(array)
     array, of_mask = unmasked(array)
     if fillvalue is None:
@@ -131,7 +127,7 @@ def write(
     return dataset
 
 
-def _fills(fill: float | str | None, fillvalue: float | None, dtype: np.dtype[Any]) -> list[Any]:
+def _fills(fill: float | str | None, fillvalue: complex | None, dtype: np.dtype[Any]) -> list[Any]:
     """The fill values of a dataset as the filter has them."""
     if fill == "auto":
         return ["auto", *([] if fillvalue is None else fills_in_carrier(fillvalue, dtype))]
@@ -151,8 +147,9 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
     """Compresses the chunks of an array, and writes them in their order."""
     xp = cupy() if on_gpu else np
     extents = dataset.chunks
-    # Of more than eight dimensions the first ones are one axis of the stream.
-    merged = (-1, *extents[1 - MOST_AXES :]) if len(extents) > MOST_AXES else extents
+    # Of more than eight dimensions, or seven beside the parts of complex numbers, the first ones are one axis.
+    most = most_axes(dataset.dtype)
+    merged = (-1, *extents[1 - most :]) if len(extents) > most else extents
 
     def work(chunk: Chunk) -> tuple[tuple[int, ...], Any]:
         part = array[chunk.of_dataset]
@@ -173,7 +170,7 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
             dataset.id.write_direct_chunk(offset, stream)
 
 
-def _check_mask(of_mask: float, fillvalue: Any, fill: Any, dtype: np.dtype[Any]) -> None:
+def _check_mask(of_mask: complex, fillvalue: Any, fill: Any, dtype: np.dtype[Any]) -> None:
     """Refuses settings with which masked elements would not be those of the fill value of the dataset."""
     for name, value in (("fillvalue", fillvalue), ("fill", fill)):
         if value == "auto":

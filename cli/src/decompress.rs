@@ -19,7 +19,7 @@ use crate::{
 };
 use ferrosz::codec::with_value;
 use ferrosz::stream::Damage;
-use ferrosz::{Decompressor, Device, Info, Value};
+use ferrosz::{Decompressor, Device, Info, Part, Value};
 use serde_json::json;
 use std::fs::File;
 use std::io::Write;
@@ -72,54 +72,33 @@ fn decompress<V: Value>(
     stream: &[u8],
     info: &Info,
 ) -> Result<bool, Failure> {
-    let of = Shape::of_stream(info).of;
     let part = args.part.of(info.number_extents())?;
     let start = Instant::now();
-    let mut damages = Vec::new();
     let cut = Cut::of(stream, info);
-    let decompressor = Decompressor::new().device(common.device);
-    let explain = |error| stream_file::explain(&job.input, error);
     let force = args.files.replace.force;
-    let mut extents = info.extents.clone();
     let whole_file = output::seekable(&job.output)
         .filter(|_| part.is_none() && !args.salvage && cfg!(target_endian = "little"));
-    let seconds;
-    if let Some(path) = whole_file {
+    let (extents, damages, time) = match whole_file {
         // The file is written while the stream is decoded, so that the array need not fit in memory.
-        write_file::<V>(path, force, job, stream, info, common)?;
-        seconds = start.elapsed().as_secs_f64();
-    } else {
-        let values: Values<V> = match &part {
-            None if args.salvage => {
-                let progress = progress::<V>("salvaging", info, common);
-                let more = |more| progress.advance(more);
-                let salvaged = Decompressor::new().progress(&more).salvage(stream);
-                let (values, found): (Vec<V>, _) =
-                    salvaged.map_err(|error| Cut::explain(cut, &job.input, error))?;
-                damages = found;
-                values.into()
-            }
-            None => whole_or_mapped(stream, info, common).map_err(explain)?,
-            Some(part) => {
-                extents = of.of_values(part.extents());
-                let values = decompressor.decompress_part::<V>(stream, &of.part_of_values(part));
-                values.map_err(explain)?.into()
-            }
-        };
-        seconds = start.elapsed().as_secs_f64();
-        let array = Array {
-            extents,
-            is_complex: info.is_complex,
-            values,
-        };
-        field_file::write(&job.output, force, &array)?;
-        extents = array.extents;
-    }
+        Some(path) => {
+            write_file::<V>(path, force, job, stream, info, common)?;
+            (info.extents.clone(), Vec::new(), start.elapsed())
+        }
+        None => {
+            let (array, damages) = decode::<V>(args, job, common, stream, info, part.as_ref())?;
+            let time = start.elapsed();
+            field_file::write(&job.output, force, &array)?;
+            (array.extents, damages, time)
+        }
+    };
     let elements: u64 = extents.iter().product();
     // Damaged streams, and parts of streams of tiles, are decoded on the CPU.
     let device = match args.salvage || (part.is_some() && info.chunk_tiles.is_some()) {
         true => Device::Cpu,
-        false => decompressor.device_for(stream, elements as usize)?,
+        false => {
+            let decompressor = Decompressor::new().device(common.device);
+            decompressor.device_for(stream, elements as usize)?
+        }
     };
     let summary = Summary {
         info,
@@ -128,21 +107,51 @@ fn decompress<V: Value>(
         damages: &damages,
         cut,
         device,
-        seconds,
+        seconds: time.as_secs_f64(),
     };
     summary.print(job, common)?;
-    if !damages.is_empty() && summary.has_stderr(job, common) {
-        let lost: u64 = damages.iter().map(Damage::elements).sum();
-        output::note(&format!(
-            "error: {} is {}: {lost} of {} values are lost, and {} in {}",
-            job.input,
-            if cut.is_some() { "cut off" } else { "damaged" },
-            info.elements,
-            if info.dtype.is_integer() { "0" } else { "NaN" },
-            job.output.output_name()
-        ));
-    }
+    summary.report_losses(job, common);
     Ok(damages.is_empty())
+}
+
+/// The array of a stream, or a part of it; and the damages, which are an error unless the stream is salvaged.
+fn decode<V: Value>(
+    args: &Decompress,
+    job: &Job,
+    common: &Common,
+    stream: &[u8],
+    info: &Info,
+    part: Option<&Part>,
+) -> Result<(Array<V>, Vec<Damage>), Failure> {
+    let explain = |error| stream_file::explain(&job.input, error);
+    let (mut extents, mut damages) = (info.extents.clone(), Vec::new());
+    let values: Values<V> = match part {
+        None if args.salvage => {
+            let progress = progress::<V>("salvaging", info, common);
+            let more = |more| progress.advance(more);
+            let salvaged = Decompressor::new().progress(&more).salvage(stream);
+            let cut = Cut::of(stream, info);
+            let (values, found): (Vec<V>, _) =
+                salvaged.map_err(|error| Cut::explain(cut, &job.input, error))?;
+            damages = found;
+            values.into()
+        }
+        None => whole_or_mapped(stream, info, common).map_err(explain)?,
+        Some(part) => {
+            let of = Shape::of_stream(info).of;
+            extents = of.of_values(part.extents());
+            let decompressor = Decompressor::new().device(common.device);
+            let values = decompressor.decompress_part::<V>(stream, &of.part_of_values(part));
+            values.map_err(explain)?.into()
+        }
+    };
+    let is_complex = info.is_complex;
+    let array = Array {
+        extents,
+        is_complex,
+        values,
+    };
+    Ok((array, damages))
 }
 
 /// Decompresses a whole stream to a file.
@@ -250,6 +259,30 @@ impl Summary<'_> {
     /// Whether standard error has text for people: with `--json` and data on standard output, it has the object.
     fn has_stderr(&self, job: &Job, common: &Common) -> bool {
         !common.json || job.output != Location::Pipe
+    }
+
+    /// Says how many values are lost, if any are.
+    fn report_losses(&self, job: &Job, common: &Common) {
+        if self.damages.is_empty() || !self.has_stderr(job, common) {
+            return;
+        }
+        let lost: u64 = self.damages.iter().map(Damage::elements).sum();
+        output::note(&format!(
+            "error: {} is {}: {lost} of {} values are lost, and {} in {}",
+            job.input,
+            if self.cut.is_some() {
+                "cut off"
+            } else {
+                "damaged"
+            },
+            self.info.elements,
+            if self.info.dtype.is_integer() {
+                "0"
+            } else {
+                "NaN"
+            },
+            job.output.output_name()
+        ));
     }
 
     fn print(&self, job: &Job, common: &Common) -> Result<(), Failure> {

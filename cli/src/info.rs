@@ -82,11 +82,23 @@ fn to_json(stream: &Location, outline: &Outline) -> Value {
     json::join([json::begin("info", stream), json::stream(info), more])
 }
 
-fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
+/// The number and the lengths of the chunks, and their forms.
+fn chunks(info: &Info) -> String {
     let forms: Vec<String> = (forms(&info.forms).into_iter())
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
+    let tiles = info.chunk_tiles.map(|tiles| format!("{tiles} tiles of "));
+    format!(
+        "{} of {}{} values: {}",
+        info.chunks,
+        tiles.unwrap_or_default(),
+        report::lengths(&info.chunk_extents),
+        forms.join("; ")
+    )
+}
+
+fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
     let mut pairs = vec![
         ("element type", info.type_name().to_owned()),
         ("dimensions", report::lengths(info.number_extents())),
@@ -118,17 +130,7 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
             "bits a value",
             report::bits_per_value(info.bits_per_value()),
         ),
-        (
-            "chunks",
-            format!(
-                "{} of {}{} values: {}",
-                info.chunks,
-                info.chunk_tiles
-                    .map_or_else(String::new, |tiles| format!("{tiles} tiles of ")),
-                report::lengths(&info.chunk_extents),
-                forms.join("; ")
-            ),
-        ),
+        ("chunks", chunks(info)),
     ];
     if info.update_bytes > 0 {
         let text = format!(

@@ -90,36 +90,7 @@ fn send<V: Value>(
     sender.write(|writer| writer.write_all(&greeting.to_bytes()))?;
     sender.agree(read_reply)?;
     let progress = Progress::new("sending", elements, size_of::<V>() as u64, common.quiet);
-    let (mut sum, mut bytes) = (Sum::default(), 0);
-    let mut windows = greeting.windows.iter();
-    let decompressor = Decompressor::new().device(common.device);
-    overlapped(
-        || {
-            let Some(window) = windows.next() else {
-                return Ok(None);
-            };
-            let own = window.of(&array.values)?;
-            let content = match &compressor {
-                None => {
-                    sum.add(own);
-                    values_of(own)
-                }
-                Some(compressor) => {
-                    let stream = compressor.for_window(&window)?.compress(own)?;
-                    sum.add(&decompressor.decompress_window::<V>(&window, &stream)?);
-                    Cow::Owned(stream)
-                }
-            };
-            Ok(Some((window, content)))
-        },
-        |(window, content): (ferrosz::windows::Window, Cow<'_, [u8]>)| {
-            bytes += content.len() as u64;
-            sender.write(|writer| Greeting::write_window(writer, window.number, &content))?;
-            progress.advance(window.count());
-            Ok::<_, Failure>(())
-        },
-    )?;
-    let sum = sum.value();
+    let (sum, bytes) = sender.windows(&greeting, common, array, compressor, &progress)?;
     sender.write(|writer| greeting.write_end(writer, sum))?;
     sender.agree(|reader| read_receipt(reader, sum))?;
     drop(progress);
@@ -176,6 +147,48 @@ struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
+    /// Sends the windows of an array, and codes each while the one before it is sent. Returns the sum of the values that the
+    /// receiver gets, and the bytes of all windows.
+    fn windows<V: Value>(
+        &mut self,
+        greeting: &Greeting,
+        common: &Common,
+        array: &Array<V>,
+        compressor: Option<Compressor>,
+        progress: &Progress,
+    ) -> Result<(u32, u64), Failure> {
+        let (mut sum, mut bytes) = (Sum::default(), 0);
+        let mut windows = greeting.windows.iter();
+        let decompressor = Decompressor::new().device(common.device);
+        overlapped(
+            || {
+                let Some(window) = windows.next() else {
+                    return Ok(None);
+                };
+                let own = window.of(&array.values)?;
+                let content = match &compressor {
+                    None => {
+                        sum.add(own);
+                        values_of(own)
+                    }
+                    Some(compressor) => {
+                        let stream = compressor.for_window(&window)?.compress(own)?;
+                        sum.add(&decompressor.decompress_window::<V>(&window, &stream)?);
+                        Cow::Owned(stream)
+                    }
+                };
+                Ok(Some((window, content)))
+            },
+            |(window, content): (ferrosz::windows::Window, Cow<'_, [u8]>)| {
+                bytes += content.len() as u64;
+                self.write(|writer| Greeting::write_window(writer, window.number, &content))?;
+                progress.advance(window.count());
+                Ok::<_, Failure>(())
+            },
+        )?;
+        Ok((sum.value(), bytes))
+    }
+
     /// Writes to the receiver. If it does not listen any more, it may have said why.
     fn write(
         &mut self,

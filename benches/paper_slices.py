@@ -5,8 +5,8 @@
     python3 benches/paper_slices.py FIELDS [--ferrosz target/release/ferrosz] [--out docs/pictures]
 
 Writes a PNG for each figure, and prints a row of Markdown for each pair of a field and a codec. A row of a picture has
-the middle slice of a field, and for each codec the decoded slice and its error. White is an error of 0; the darkest blue
-and red are errors of the largest magnitude that any codec has in this row. Needs NumPy.
+the middle slice of a field, and for each codec the decoded slice and its error. White is an error of 0; the darkest
+blue and red are errors of the largest magnitude that any codec has in this row. Needs NumPy.
 """
 import argparse
 import json

@@ -196,8 +196,8 @@ mod tests {
     use crate::update::Update;
     use ferrosz_codec::{Bound, Codec};
 
-    /// Updates a stream in memory of the emulator that has so much room behind it, and removes what was replaced. The bytes are
-    /// those of the host.
+    /// Replaces parts of a field, one after the other, in memory of the emulator. After each, the stream and its copy without the
+    /// replaced chunks have the bytes of the host's.
     fn check(codec: Codec, lengths: &[u64], fill: Option<f64>, parts: &[Part]) {
         let count: u64 = lengths.iter().product();
         let field: Vec<f32> = (0..count).map(|i| (i as f32 * 0.01).sin()).collect();

@@ -272,7 +272,7 @@ fn compound_of_parts(message: &[u8]) -> Option<StoredNumber> {
     if !PART_NAMES.contains(&[&real.name, &imaginary.name]) {
         return None;
     }
-    // What is before the type of a member: its name and its place, and in the first version dimensions.
+    // The name and the place of a member come before its type, and in the first version its dimensions.
     let before = |name: &str| match message[0] >> 4 {
         1 => (name.len() + 1).next_multiple_of(8) + 32,
         2 => (name.len() + 1).next_multiple_of(8) + 4,

@@ -57,7 +57,7 @@ impl Compressor {
         self.with_keeping(Keeping::NONE)
     }
 
-    /// What is kept of a field that is converted so: nothing of one that comes back exactly.
+    /// The values of a field with this conversion that a mask keeps exactly: none if all values come back exactly.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Compressor {
         Self { keeping, ..self }
     }
 
-    /// What a mask keeps with the codec, if it is chosen.
+    /// The values that a mask keeps exactly with this codec; none if the codec keeps them itself or is not chosen.
     pub(crate) fn keep(&self) -> Keep {
         match self.codec().is_none_or(Codec::keeps_signs_and_zeros) {
             true => Keep::default(),

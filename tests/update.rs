@@ -579,6 +579,29 @@ fn updates_leave_what_they_do_not_touch<V: Value>(codec: Codec, bound: Bound) {
     }
 }
 
+/// The chunk of an element has elements in parts of the mask that the element itself does not need, and that are far apart in the
+/// stream.
+#[test]
+fn an_update_of_a_masked_stream_reads_the_mask_of_whole_chunks() {
+    let mut rng = SmallRng::seed_from_u64(42);
+    let field: Vec<f32> = (0..16 * 512 * 512)
+        .map(|_| if rng.random() { rng.random() } else { 0.0 })
+        .collect();
+    let stream = Compressor::new(Codec::PLAIN, Bound::abs(0.3).expect("a bound"))
+        .with_rank(1)
+        .and_then(|compressor| compressor.extents(&[16, 512, 512])?.fill(0.0))
+        .and_then(|compressor| compressor.compress(&field))
+        .expect("compresses");
+    let part = Part::Elements(2_000_000..2_000_001);
+    let mut read = StreamAt::open(&stream[..]).expect("a stream");
+    let found = read.update(&part, &[0.5f32]).expect("an update");
+    assert_eq!(
+        found,
+        Update::new(&stream, &part, &[0.5f32]).expect("an update")
+    );
+    assert!(found.chunks > 0 && read.traffic().bytes < stream.len() as u64);
+}
+
 #[test]
 fn updates_of_masked_streams_leave_what_they_do_not_touch() {
     for codec in Codec::BLOCKS {

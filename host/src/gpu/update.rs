@@ -20,7 +20,7 @@ use ferrosz_simt::View;
 use std::io;
 use std::ops::Range;
 
-/// Bytes of a machine's memory, read by ranges.
+/// Memory of a machine that holds a stream. All sections and chunks of a stream begin and end at whole words, as copies do.
 struct MachineBytes<'a, E> {
     executor: &'a E,
     words: View<u32>,
@@ -34,15 +34,11 @@ impl<E: Executor> ReadAt for MachineBytes<'_, E> {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         let end = self.byte_len()?;
         let read = |range: &Range<u64>| {
-            // Copies are of whole words.
-            let (start, first) = (range.start.min(end), range.start.min(end) / 4 * 4);
-            let last = range.end.next_multiple_of(4).min(end).max(first);
-            let mut bytes = try_zeroed(last - first)?;
-            if last > first {
-                self.executor.download(self.words, first, &mut bytes)?;
+            let start = range.start.min(end);
+            let mut bytes = try_zeroed(range.end.min(end).saturating_sub(start))?;
+            if !bytes.is_empty() {
+                self.executor.download(self.words, start, &mut bytes)?;
             }
-            bytes.truncate((range.end.min(end).max(start) - first) as usize);
-            bytes.drain(..(start - first) as usize);
             Ok::<_, Error>(bytes)
         };
         let found: Result<_, Error> = ranges.iter().map(read).collect();

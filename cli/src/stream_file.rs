@@ -2,7 +2,8 @@
 
 use crate::{failure::Failure, location::Location, remote, scratch};
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
-use ferrosz::codec::container::update::{MAGIC, Tail};
+use ferrosz::codec::container::update::Tail;
+use ferrosz::codec::container::update_words::MAGIC;
 use ferrosz::frames::FRAMES_MAGIC;
 use ferrosz::scratch::LARGE;
 use ferrosz::stream::ReadAt;

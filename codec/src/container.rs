@@ -18,6 +18,7 @@ pub mod table;
 pub mod tiles;
 #[cfg(feature = "alloc")]
 pub mod update;
+pub mod update_words;
 
 /// The version of the container that is written and read here.
 pub const VERSION: u16 = 2;

@@ -35,6 +35,7 @@ use crate::pipeline::blocks::compress::Compress;
 use crate::pipeline::blocks::compress::logarithms::CompressLogarithms;
 use crate::pipeline::blocks::compress::short::CompressShort;
 use crate::pipeline::blocks::decompress::Decompress;
+use crate::pipeline::blocks::decompress::list_entries::ListEntries;
 use crate::pipeline::blocks::decompress::short::DecompressShort;
 use crate::pipeline::tiles::list_chunks::ListChunks;
 use crate::pipeline::tiles::place::Place;
@@ -88,6 +89,7 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_prologue_write: WritePrologue;
     ferrosz_prologue_read<element>: |E| ReadPrologue<E>;
     ferrosz_list_chunks: ListChunks;
+    ferrosz_list_entries: ListEntries;
     ferrosz_gather<element>: |E| Gather<E>;
     ferrosz_finish: Finish;
     ferrosz_extremes<element>: |E| FindExtremes<E>;

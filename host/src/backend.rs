@@ -303,14 +303,13 @@ impl Gpu {
         if target.bytes() == 0 {
             return Ok(());
         }
-        let layout = StreamLayout {
-            layout: stream.header.layout(),
-            order: stream.order,
-            value_type: V::TYPE,
-        };
         let excerpt = excerpt(stream, reading, V::TYPE)?;
         let bytes = excerpt.as_deref().unwrap_or(bytes);
         let header = Header::read(bytes)?;
+        let layout = StreamLayout {
+            update_bytes: header.update_bytes,
+            ..stream.layout(V::TYPE)
+        };
         let source = Source {
             layout: &layout,
             parts: &[&bytes[..header.stream_bytes() as usize]],
@@ -340,7 +339,7 @@ impl Gpu {
 }
 
 /// The stream that a machine gets, if it cannot take the whole stream unchanged: parts are decoded from their own
-/// chunks, and kernels do not know updates, nor records that are not of a mapping. A conversion is left out if the elements
+/// chunks, and kernels do not know records that are not of a mapping. A conversion is left out if the elements
 /// are asked for.
 fn excerpt(
     stream: &StreamRef<'_>,
@@ -354,7 +353,7 @@ fn excerpt(
     let header = &header;
     let records = records_of(&stream.mapping.classes, &stream.order, &conversion);
     if reading.is_whole() {
-        if header.update_bytes == 0 && stream.records == records {
+        if stream.records == records {
             return Ok(None);
         }
         return stream

@@ -288,9 +288,9 @@ impl Gpu {
 
     /// Enqueues the decompression of the stream at the start of `input` into `output`, whose length must be the number
     /// of elements of the field. Does not allocate, wait, or read the stream on the host, so the caller must give its
-    /// layout: [`Compressor::stream_layout`] of the compressor that made it. [`Workspace::check`] and the fault cell on
-    /// the device tell whether the stream has this layout and is undamaged. A stream with updates is a fault, too, or with
-    /// records that are not of its mask, its axes or its values: [`compact`](crate::stream::compact) makes a stream without updates.
+    /// layout: [`Compressor::stream_layout`] of the compressor that made it or, if the stream has updates, its own, which
+    /// [`Gpu::layout_of`] reads. [`Workspace::check`] and the fault cell on the device tell whether the stream has this layout
+    /// and is undamaged. A stream with records that are not of its mask, its axes or its values is a fault, too.
     ///
     /// Both buffers must be aligned to 16 bytes.
     ///
@@ -393,7 +393,8 @@ impl Gpu {
     /// Replaces a part of the field of the stream at the start of `compressed` by `values`, in host memory; returns the length of
     /// the stream in bytes from then on. `compressed` must have room for it. The chunks that the part touches travel to the host,
     /// which codes them again, and come back behind the stream: its bytes are those of [`Update`](crate::stream::Update).
-    /// [`Gpu::compact`] makes a stream of it that [`Gpu::decompress`] takes. Waits for the work on `stream`.
+    /// [`Gpu::layout_of`] has its layout, with which [`Gpu::decompress`] takes it; [`Gpu::compact`] makes it shorter. Waits for the
+    /// work on `stream`.
     ///
     /// # Errors
     ///

@@ -299,11 +299,7 @@ impl Decompressor {
         target: Target<'a>,
     ) -> Result<Option<Target<'a>>, Error> {
         let header = &stream.header;
-        let layout = StreamLayout {
-            layout: header.layout(),
-            order: stream.order,
-            value_type: header.value_type,
-        };
+        let layout = stream.layout(header.value_type);
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
         };

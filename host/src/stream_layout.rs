@@ -25,6 +25,8 @@ pub struct StreamLayout {
     pub order: Order,
     /// The type of the values.
     pub value_type: ValueType,
+    /// Bytes of the stream's updates.
+    pub update_bytes: u64,
 }
 
 impl From<Layout> for StreamLayout {
@@ -33,6 +35,7 @@ impl From<Layout> for StreamLayout {
             layout,
             order: Order::identity(layout.extents.lengths().len()),
             value_type: ValueType::F64,
+            update_bytes: 0,
         }
     }
 }
@@ -67,6 +70,7 @@ impl StreamLayout {
             layout: header.layout(),
             order: Order::of_records(records, &header)?,
             value_type: header.value_type,
+            update_bytes: header.update_bytes,
         })
     }
 
@@ -89,7 +93,8 @@ impl StreamLayout {
     /// A strict upper bound on the bytes of such a stream. None if it does not fit in a `u64`.
     pub fn max_stream_bytes(&self) -> Option<u64> {
         let most = self.layout.max_stream_bytes(self.dtype())?;
-        most.checked_add(self.record_bytes())
+        most.checked_add(self.record_bytes())?
+            .checked_add(self.update_bytes)
     }
 
     /// Bytes of device memory that calls on such a stream need for a workspace.

@@ -1,12 +1,15 @@
-//! Updates of streams in device memory.
+//! Updates of streams in device memory, and the decoding of such streams.
 
 use crate::common::graph::gpu;
 use crate::common::{compressor_with_axes, layouts};
+use ferrosz::cuda::Gpu;
+use ferrosz::cuda::cudarc::driver::{CudaSlice, CudaStream};
 use ferrosz::stream::{Layout, StreamLayout, Update, compact};
 use ferrosz::{Bound, Decompressor, Device, Error, Part};
+use std::sync::Arc;
 
 /// Replaces two ranges of a field on the device. The streams are those of the host, also without the chunks that were
-/// replaced, and the device decodes the latter.
+/// replaced, and the device decodes both as the host does.
 fn check(layout: Layout) -> Result<(), Error> {
     let (gpu, stream) = gpu()?;
     let elements = layout.extents.elements();
@@ -29,28 +32,46 @@ fn check(layout: Layout) -> Result<(), Error> {
     }
     let length = gpu.compact(&stream, &memory, &mut compacted)? as usize;
     let found = stream.clone_dtoh(&compacted).expect("copied");
-    let expected = compact(&expected)?;
-    assert!(found[..length] == expected, "{}", layout.codec);
+    assert!(found[..length] == compact(&expected)?, "{}", layout.codec);
 
-    let of_stream = gpu.layout_of(&stream, &compacted)?;
-    assert_eq!(of_stream, StreamLayout::of_start(&expected)?);
-    let mut workspace = gpu.workspace_for(&stream, of_stream)?;
-    let nans = vec![f32::NAN; elements as usize];
+    for (memory, bytes) in [(&memory, &expected), (&compacted, &compact(&expected)?)] {
+        let part = Part::Elements(elements / 3..elements);
+        for part in [Part::Elements(0..elements), part] {
+            let on_host: Vec<f32> = Decompressor::new()
+                .device(Device::Cpu)
+                .decompress_part(bytes, &part)?;
+            let of_stream = gpu.layout_of(&stream, memory)?;
+            assert_eq!(of_stream, StreamLayout::of_start(bytes)?);
+            let decoded = decode(&gpu, &stream, memory, of_stream, &part)?;
+            assert!(decoded == on_host, "{} {part:?}", layout.codec);
+        }
+    }
+    Ok(())
+}
+
+/// Decodes a part of the field of a stream on the device.
+fn decode(
+    gpu: &Gpu,
+    stream: &Arc<CudaStream>,
+    memory: &CudaSlice<u8>,
+    layout: StreamLayout,
+    part: &Part,
+) -> Result<Vec<f32>, Error> {
+    let mut workspace = gpu.workspace_for(stream, layout)?;
+    let count: u64 = part.extents().iter().product();
+    let nans = vec![f32::NAN; count as usize];
     let mut output = stream.clone_htod(&nans).expect("memory");
-    let decompressor = Decompressor::new();
-    gpu.decompress(
-        &stream,
-        &decompressor,
-        of_stream,
-        &compacted,
+    gpu.decompress_part(
+        stream,
+        &Decompressor::new(),
+        layout,
+        memory,
+        part,
         &mut output,
         &mut workspace,
     )?;
-    workspace.check(&stream)?;
-    let on_host: Vec<f32> = decompressor.device(Device::Cpu).decompress(&expected)?;
-    let decoded = stream.clone_dtoh(&output).expect("copied");
-    assert!(decoded == on_host, "{}", layout.codec);
-    Ok(())
+    workspace.check(stream)?;
+    Ok(stream.clone_dtoh(&output).expect("copied"))
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::mapping::Scale;
 use crate::pipeline::{BlockCodec, CodecId};
 
 /// The words of a header that describe the stream, as a reader expects them, whatever its bound: the words up to its
-/// extents, that of the roles of axes, the classes of the mask and the kind of conversion, and that of the length of the
-/// records.
+/// extents, that of the roles of axes, the classes of the mask and the kind of conversion, and those of the lengths of the
+/// records and of the updates.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayoutWords {
@@ -22,17 +22,22 @@ pub struct LayoutWords {
 }
 
 /// The number of such words.
-const LAYOUT_WORDS: usize = FIRST_WORDS + 2;
+const LAYOUT_WORDS: usize = FIRST_WORDS + 5;
 
 /// The words up to the extents.
 const FIRST_WORDS: usize = BOUND_AT / 4;
+
+/// The first of the two words of the length of the records, and of those of the updates.
+const RECORDS: usize = FIRST_WORDS + 1;
+const UPDATES: usize = RECORDS + 2;
 
 /// The position in the header of word `i` of those that describe the stream.
 #[inline(always)]
 const fn layout_word(i: usize) -> usize {
     match i {
         FIRST_WORDS => ROLES_AT / 4,
-        i if i > FIRST_WORDS => RECORDS_AT / 4,
+        RECORDS..UPDATES => RECORDS_AT / 4 + i - RECORDS,
+        UPDATES..LAYOUT_WORDS => UPDATES_AT / 4 + i - UPDATES,
         i => i,
     }
 }
@@ -105,10 +110,10 @@ impl Summary {
         sum.wrapping_add(HEADER_SEED) == wide_word(&word, 4 * CHECKSUM_WORD)
     }
 
-    /// Whether a header has these words, and its stream has no updates. Does not check the checksum.
+    /// Whether a header has these words. Does not check the checksum.
     #[inline(always)]
     pub fn is_of(layout: &LayoutWords, word: impl Fn(usize) -> u32) -> bool {
-        let mut same = is_whole(&word);
+        let mut same = true;
         for i in 0..LAYOUT_WORDS {
             let (wanted, mask) = layout.masked(i);
             same &= (word(layout_word(i)) ^ wanted) & mask == 0;
@@ -120,7 +125,7 @@ impl Summary {
     /// `layout` are not read.
     #[inline(always)]
     pub fn is_of_line(layout: &LayoutWords, elements: u64, word: impl Fn(usize) -> u32) -> bool {
-        let mut same = is_whole(&word) & (wide_word(&word, EXTENTS_AT) == elements);
+        let mut same = wide_word(&word, EXTENTS_AT) == elements;
         for i in 0..LAYOUT_WORDS {
             let (wanted, mut mask) = layout.masked(i);
             if i == CODER_AT / 4 {
@@ -180,12 +185,6 @@ pub fn value_type(word: impl Fn(usize) -> u32) -> u32 {
 #[inline(always)]
 pub fn conversion(word: impl Fn(usize) -> u32) -> u32 {
     word(CONVERSION_AT / 4) >> (8 * (CONVERSION_AT % 4)) & 0xff
-}
-
-/// Whether a header's stream has no updates, and no records of 4 GiB or more.
-#[inline(always)]
-fn is_whole(word: &impl Fn(usize) -> u32) -> bool {
-    wide_word(word, UPDATES_AT) | u64::from(word(RECORDS_AT / 4 + 1)) == 0
 }
 
 /// Eight bytes of a header.

@@ -13,17 +13,12 @@ use crate::container::chunk::Form;
 use crate::container::header::Header;
 use crate::container::identity::Identity;
 use crate::container::table::{Entry, Split};
+use crate::container::update_words::{
+    ENTRY_BYTES, HEAD_BYTES, MAGIC, SUMMED_WORDS, UpdateEntry, UpdateHead,
+};
 use crate::error::FormatError;
 use alloc::vec::Vec;
-
-/// The first bytes of an update.
-pub const MAGIC: [u8; 8] = *b"\x89FSU\r\n\x1a\n";
-
-/// Bytes of an update's head.
-const HEAD_BYTES: usize = 32;
-
-/// Bytes of an entry.
-const ENTRY_BYTES: usize = 32;
+use core::array::from_fn;
 
 /// A chunk that replaces another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,30 +81,33 @@ fn read_one(
     all: &mut Vec<Replacement>,
 ) -> Option<usize> {
     let rest = updates.get(at..)?;
-    let head = rest.get(..HEAD_BYTES)?;
-    let count = usize::try_from(get(head, 8)?).ok()?;
-    let payload = usize::try_from(get(head, 16)?).ok()?;
-    let entries_end = count.checked_mul(ENTRY_BYTES)?.checked_add(HEAD_BYTES)?;
-    let entries = rest.get(HEAD_BYTES..entries_end)?;
-    let is_sound = head[..8] == MAGIC && get(head, 24)? == sum(header.identity(), head, entries);
-    let end = entries_end.checked_add(payload)?;
-    if !is_sound || end > rest.len() {
+    let head_bytes = rest.get(..HEAD_BYTES)?;
+    let head = UpdateHead::from_words(words(head_bytes));
+    let [entries_end, end] = head.ends(rest.len() as u64)?.map(|end| end as usize);
+    let entries = &rest[HEAD_BYTES..entries_end];
+    if !head.has_magic || head.checksum != sum(header.identity(), head_bytes, entries) {
         return None;
     }
-    // The chunks are in the order of their entries, without gaps, so that no byte belongs to two chunks.
-    let (mut next_chunk, mut next_start) = (0, 0);
+    let mut before: Option<UpdateEntry> = None;
     for entry in entries.chunks_exact(ENTRY_BYTES) {
-        let chunk = get(entry, 0)?;
-        let mut entry = Entry::from_bytes(entry.last_chunk()?, Split::SHORT);
-        let is_next = chunk >= next_chunk && entry.start == next_start;
-        if !is_next || chunk >= header.chunks() || entry.bytes > header.raw_chunk_bytes(chunk) {
+        let found = UpdateEntry::from_words(words(entry));
+        let UpdateEntry { chunk, mut entry } = found;
+        let is_known = chunk < header.chunks() && entry.bytes <= header.raw_chunk_bytes(chunk);
+        if !found.follows(before.as_ref()) || !is_known {
             return None;
         }
-        (next_chunk, next_start) = (chunk + 1, entry.start + entry.bytes);
+        before = Some(found);
         entry.start += (at + entries_end) as u64;
         all.push(Replacement { chunk, entry });
     }
-    (next_start == payload as u64).then_some(at + end)
+    let payload_end = before.map_or(0, |last| last.entry.range().end);
+    (payload_end == head.payload_bytes).then_some(at + end)
+}
+
+/// The first words in bytes; 0 behind these.
+fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    let (words, _) = bytes.as_chunks();
+    from_fn(|i| words.get(i).copied().map_or(0, u32::from_le_bytes))
 }
 
 /// A chunk that replaces another: the number of its entry, its form, its checksum and its bytes.
@@ -161,12 +159,7 @@ impl Tail {
 
 /// The checksum of a head up to its checksum, and of the entries.
 fn sum(identity: Identity, head: &[u8], entries: &[u8]) -> u64 {
-    checksum(checksum(identity.0, &head[..24]), entries)
-}
-
-fn get(bytes: &[u8], at: usize) -> Option<u64> {
-    let bytes = bytes.get(at..at + 8)?;
-    Some(u64::from_le_bytes(*bytes.as_array()?))
+    checksum(checksum(identity.0, &head[..4 * SUMMED_WORDS]), entries)
 }
 
 #[cfg(test)]

@@ -92,26 +92,35 @@ impl<const N: usize> Given<N> {
 }
 
 /// The fault that a decompression found, as the cell [`FAULT`] holds it: the largest wins, which is the
-/// header, then the entropy coder's tables, then the lowest chunk, and of that the fault with the lowest code.
+/// header, then the entropy coder's tables, then the first update, then the lowest chunk, and of that the fault with the lowest code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The header is not the one the caller spoke of, or is damaged.
     Header,
     /// The entropy coder's tables are wrong: the code of their `TableFault`.
     Tables(u32),
+    /// An update is wrong: its first byte, among those of all updates.
+    Update(u64),
     /// A chunk is wrong: its number, and the code of its `ChunkFault`.
     Chunk(u64, u32),
 }
+
+/// The bit of a complement that only faults of chunks have.
+const OF_CHUNK: u64 = 1 << 63;
+
+/// Updates begin at multiples of this many bytes.
+const UPDATE_UNIT: u64 = 16;
 
 impl Fault {
     /// The fault in a cell; none in 0.
     pub const fn from_cell(cell: u64) -> Option<Self> {
         let code = !cell as u32 & 0xff;
-        match (cell, !cell >> 8) {
-            (0, _) => None,
-            (u64::MAX, _) => Some(Self::Header),
+        match (!cell, !cell >> 8) {
+            (u64::MAX, _) => None,
+            (0, _) => Some(Self::Header),
+            (OF_CHUNK.., _) => Some(Self::Chunk((!cell ^ OF_CHUNK) >> 8, code)),
             (_, 0) => Some(Self::Tables(code)),
-            (_, number) => Some(Self::Chunk(number - 1, code)),
+            (_, unit) => Some(Self::Update(UPDATE_UNIT * (unit - 1))),
         }
     }
 
@@ -121,7 +130,8 @@ impl Fault {
         match self {
             Self::Header => u64::MAX,
             Self::Tables(code) => !(code as u64),
-            Self::Chunk(chunk, code) => !((chunk + 1) << 8 | code as u64),
+            Self::Update(at) => !((at / UPDATE_UNIT + 1) << 8),
+            Self::Chunk(chunk, code) => !(OF_CHUNK | chunk << 8 | code as u64),
         }
     }
 }
@@ -131,16 +141,19 @@ mod tests {
     use crate::pipeline::cells::Fault;
 
     #[test]
-    fn the_lowest_chunk_wins_and_the_header_over_all() {
+    fn the_lowest_chunk_wins_and_others_over_chunks() {
         let low = Fault::Chunk(3, 5);
         let high = Fault::Chunk(1 << 50, 1);
         let tables = Fault::Tables(5);
-        for fault in [low, high, tables, Fault::Header] {
+        let update = Fault::Update(48);
+        for fault in [low, high, tables, update, Fault::Header] {
             assert_eq!(Fault::from_cell(fault.to_cell()), Some(fault));
         }
         assert!(low.to_cell() > high.to_cell());
         assert!(Fault::Chunk(3, 1).to_cell() > low.to_cell());
-        assert!(tables.to_cell() > Fault::Chunk(0, 1).to_cell());
+        assert!(update.to_cell() > Fault::Chunk(0, 1).to_cell());
+        assert!(Fault::Update(0).to_cell() > update.to_cell());
+        assert!(tables.to_cell() > Fault::Update(0).to_cell());
         assert!(Fault::Header.to_cell() > tables.to_cell());
         assert_eq!(Fault::from_cell(0), None);
     }

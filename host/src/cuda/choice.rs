@@ -266,6 +266,7 @@ impl Mappings {
                 layout: Layout::new(Codec::PLAIN, Shape::Line, coded_extents),
                 order: compressor.order_for(extents.elements())?,
                 value_type: V::Coded::TYPE,
+                update_bytes: 0,
             },
         })
     }

@@ -101,7 +101,7 @@ pub(crate) fn enqueue_decompress_batch<T: Element, E: Executor>(
         arrays: job.arrays,
         faults: job.faults,
         // The kernel takes the codec from each stream.
-        layout: layout_words(empty_line(Codec::PLAIN), T::TYPE, 0),
+        layout: layout_words(empty_line(Codec::PLAIN), T::TYPE, [0; 2]),
         verify: u32::from(job.verify),
     };
     executor.launch::<DecompressBatch<T>>(blocks, &params)

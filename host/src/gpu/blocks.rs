@@ -17,12 +17,16 @@ use ferrosz_gpu_kernels::pipeline::blocks::compress::logarithms::{
 };
 use ferrosz_gpu_kernels::pipeline::blocks::compress::short::{CompressShort, CompressShortParams};
 use ferrosz_gpu_kernels::pipeline::blocks::compress::{Compress, CompressParams};
+use ferrosz_gpu_kernels::pipeline::blocks::decompress::list_entries::{
+    ListEntries, ListEntriesParams,
+};
 use ferrosz_gpu_kernels::pipeline::blocks::decompress::short::{
     DecompressShort, DecompressShortParams,
 };
 use ferrosz_gpu_kernels::pipeline::blocks::decompress::{Decompress, DecompressParams};
 use ferrosz_gpu_kernels::pipeline::blocks::staged_chunk::UnitSteps;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
+use ferrosz_simt::Kernel;
 
 /// Enqueues the coding of a field of at least one element, behind [`enqueue_bound`](crate::gpu::resolve::enqueue_bound).
 /// Does not allocate and does not wait.
@@ -97,12 +101,34 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         Family::Blocks(layout) => layout,
     };
     executor.clear(cells_to_clear(job.cells))?;
+    enqueue_list::<T, E>(executor, job)?;
     let mut first = 0;
     for region in job.regions.iter().filter(|region| region.elements() > 0) {
         enqueue_region::<T, E>(executor, job, &layout, region, first)?;
         first += region.elements();
     }
     Ok(())
+}
+
+/// Enqueues the list of the entries of a stream with updates.
+fn enqueue_list<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+) -> Result<(), Error> {
+    if job.update_bytes == 0 {
+        return Ok(());
+    }
+    let params = ListEntriesParams {
+        header: job.header(),
+        stream: job.behind_records(),
+        entries: job.layout.entries(),
+        update_bytes: job.update_bytes,
+        list: job.list,
+        cells: job.cells,
+    };
+    let tasks = params.entries.div_ceil(ListEntries::THREADS.into());
+    let blocks = blocks_of::<T>(tasks, job.layout.extents.elements())?;
+    executor.launch::<ListEntries>(blocks, &params)
 }
 
 /// Enqueues the decoding of a region into the output from element `first` on.
@@ -120,6 +146,7 @@ fn enqueue_region<T: Element, E: Executor>(
     let params = DecompressParams {
         header: job.header(),
         stream: job.behind_records(),
+        table: job.table(),
         entries: job.layout.entries(),
         output: job.output,
         cells: job.cells,
@@ -167,6 +194,7 @@ pub fn fault_in(cell: u64) -> Result<(), FormatError> {
         Some(Fault::Tables(code)) => Err(FormatError::InvalidTables(
             TableFault::from_code(code).unwrap_or(TableFault::Size),
         )),
+        Some(Fault::Update(at)) => Err(FormatError::InvalidUpdate { at }),
         Some(Fault::Chunk(chunk, code)) => Err(ChunkFault::from_code(code)
             .unwrap_or(ChunkFault::Form)
             .in_chunk(chunk)),

@@ -136,7 +136,7 @@ pub(crate) fn compress_host<T: Element, E: Executor>(
     })
 }
 
-/// What to decode of a stream without updates.
+/// A stream, and the elements to decode of it.
 pub(crate) struct Source<'a> {
     pub(crate) layout: &'a StreamLayout,
     /// The bytes of the stream, in parts of whole words.

@@ -114,6 +114,10 @@ pub(crate) struct DecompressJob<'a> {
     pub(crate) value_type: ValueType,
     /// Bytes of the stream's records.
     pub(crate) record_bytes: u64,
+    /// Bytes of the stream's updates.
+    pub(crate) update_bytes: u64,
+    /// Memory for the entries of a stream with updates, 16-byte aligned.
+    pub(crate) list: View<u32>,
     /// The regions to decode, in the order of their output.
     pub(crate) regions: &'a [Region],
     pub(crate) verify: bool,
@@ -153,9 +157,18 @@ impl DecompressJob<'_> {
         self.stream.from(self.record_bytes / 4)
     }
 
+    /// The chunk table: that of the stream, or the list of its entries if there are updates.
+    pub(crate) fn table(&self) -> View<u32> {
+        match self.update_bytes {
+            0 => self.behind_records().from(HEADER_WORDS as u64),
+            _ => self.list,
+        }
+    }
+
     /// The words of the header that describe such a stream, whatever its bound.
     pub(crate) fn layout_words(&self) -> LayoutWords {
-        layout_words(self.layout, self.value_type, self.record_bytes)
+        let lengths = [self.record_bytes, self.update_bytes];
+        layout_words(self.layout, self.value_type, lengths)
     }
 }
 
@@ -164,14 +177,16 @@ pub(crate) fn cells_to_clear(cells: View<u64>) -> View<u64> {
     cells.from(cells::FAULT)
 }
 
-/// The words of the header that describe a stream of this layout and type with so many bytes of records, whatever its bound.
+/// The words of the header that describe a stream of this layout and type with so many bytes of records and of updates, whatever
+/// its bound.
 pub(crate) fn layout_words(
     layout: Layout,
     value_type: ValueType,
-    record_bytes: u64,
+    [record_bytes, update_bytes]: [u64; 2],
 ) -> LayoutWords {
     LayoutWords::new(&Header {
         record_bytes,
+        update_bytes,
         value_type,
         ..layout.header(value_type.coded(), Bound::default(), 0)
     })

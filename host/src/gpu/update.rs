@@ -188,12 +188,35 @@ impl Moves {
 mod tests {
     use super::*;
     use crate::compress::Compressor;
+    use crate::decompress::Decompressor;
+    use crate::device::Device;
     use crate::gpu::executor::emulator;
+    use crate::gpu::host_slices::{Source, Target, decompress_host};
+    use crate::gpu::mapping::decompress::Wanted;
+    use crate::reading::Reading;
+    use crate::stream_layout::StreamLayout;
     use crate::update::Update;
-    use ferrosz_codec::{Bound, Codec};
+    use ferrosz_codec::{Bound, Codec, FormatError};
+
+    /// Decodes a part of the field of a stream, or all of it, on the emulator.
+    fn decoded(stream: &[u8], part: Option<&Part>) -> Result<Vec<f32>, Error> {
+        let layout = StreamLayout::of_start(stream)?;
+        let reading = Reading::new(&layout.layout, &layout.order, part)?;
+        let wanted = Wanted::new(&reading)?;
+        let mut values = vec![f32::NAN; wanted.elements() as usize];
+        let source = Source {
+            layout: &layout,
+            parts: &[stream],
+            wanted: &wanted,
+            verify: true,
+        };
+        let target = Target::Memory(bytemuck::cast_slice_mut(&mut values));
+        decompress_host::<f32, _>(&emulator::new(), &source, target)?;
+        Ok(values)
+    }
 
     /// Replaces parts of a field, one after the other, in memory of the emulator. After each, the stream and its copy without the
-    /// replaced chunks have the bytes of the host's.
+    /// replaced chunks have the bytes of the host's, and kernels decode the values that the host decodes.
     fn check(codec: Codec, lengths: &[u64], fill: Option<f64>, parts: &[Part]) {
         let count: u64 = lengths.iter().product();
         let field: Vec<f32> = (0..count).map(|i| (i as f32 * 0.01).sin()).collect();
@@ -224,6 +247,14 @@ mod tests {
             assert!(
                 read(memory, length) == stream,
                 "{codec} {lengths:?} {part:?}"
+            );
+            let on_host = Decompressor::new().device(Device::Cpu);
+            let all: Vec<f32> = on_host.decompress(&stream).unwrap();
+            assert!(decoded(&stream, None).unwrap() == all, "{codec} {part:?}");
+            let some: Vec<f32> = on_host.decompress_part(&stream, part).unwrap();
+            assert!(
+                decoded(&stream, Some(part)).unwrap() == some,
+                "{codec} {part:?}"
             );
             let length = compact(&executor, memory, output).unwrap();
             let compacted = crate::update::compact(&stream).unwrap();
@@ -256,6 +287,45 @@ mod tests {
             check(codec, &[50, 40, 80], None, &[some.clone(), slice.clone()]);
             check(codec, &[50, 40, 80], Some(0.0), &[slice, some]);
         }
+    }
+
+    #[test]
+    fn kernels_find_each_wrong_update() {
+        let field: Vec<f32> = (0..300_000).map(|i| (i as f32 * 0.01).sin()).collect();
+        let compressor = Compressor::new(Codec::OUTLIER, Bound::abs(1e-3).unwrap());
+        let mut stream = compressor.compress(&field).unwrap();
+        let start = stream.len();
+        let mut starts = Vec::new();
+        // More updates than warps check them.
+        for number in 0..9 {
+            starts.push(stream.len() - start);
+            let part = Part::Elements(40_000 * (number % 4)..40_000 * (number % 4) + 30_000);
+            let update = Update::new(&stream, &part, &[number as f32; 30_000]).unwrap();
+            update.apply(&mut stream);
+        }
+        let on_host = Decompressor::new().device(Device::Cpu);
+        let expected: Vec<f32> = on_host.decompress(&stream).unwrap();
+        assert!(decoded(&stream, None).unwrap() == expected);
+        // Heads, and the entries of four or five chunks.
+        for at in starts {
+            for byte in (0..160).step_by(3) {
+                let mut damaged = stream.clone();
+                damaged[start + at + byte] ^= 1 << (byte % 8);
+                let found = decoded(&damaged, None).unwrap_err();
+                let on_host = on_host.decompress::<f32>(&damaged).unwrap_err();
+                let expected = FormatError::InvalidUpdate { at: at as u64 };
+                assert_eq!(
+                    [&found, &on_host],
+                    [&Error::Format(expected); 2],
+                    "{at} {byte}"
+                );
+            }
+        }
+        let cut = decoded(&stream[..start + 64], None);
+        assert!(
+            matches!(cut, Err(Error::Format(FormatError::InvalidUpdate { .. }))),
+            "{cut:?}"
+        );
     }
 
     #[test]

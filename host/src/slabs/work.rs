@@ -132,6 +132,8 @@ impl Slab {
                     layout: of_field.layout,
                     value_type: of_field.value_type,
                     record_bytes: 0,
+                    update_bytes: 0,
+                    list: View::empty(),
                     regions: &[],
                     verify,
                     stream,

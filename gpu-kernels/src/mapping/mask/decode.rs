@@ -40,6 +40,9 @@ pub struct DecodeMaskParams {
     pub records: View<u32>,
     /// The stream without its records, 16-byte aligned; its header is not read. Nothing behind its end is read.
     pub stream: View<u32>,
+    /// The chunk table, 16-byte aligned: the stream's, or the list of
+    /// [`list_entries`](crate::pipeline::blocks::decompress::list_entries).
+    pub table: View<u32>,
     /// Entries of the chunk table.
     pub entries: u64,
     /// The output: the planes of the parts that have elements of classes.
@@ -161,9 +164,8 @@ impl DecodeMask {
     /// The chunk with this entry. For a whole warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find<T: Thread>(t: T, params: &DecodeMaskParams, number: u64) -> Result<Stored, ChunkFault> {
-        let table = params.stream.from(HEADER_WORDS as u64);
-        let entry = Entry::from_words(t.load4(table, number), params.split);
-        let payload = table.from(4 * params.entries);
+        let entry = Entry::from_words(t.load4(params.table, number), params.split);
+        let payload = params.stream.from(HEADER_WORDS as u64 + 4 * params.entries);
         if t.any(entry.range().end / 4 > payload.len()) {
             return Err(ChunkFault::Place);
         }

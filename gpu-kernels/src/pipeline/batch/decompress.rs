@@ -15,6 +15,7 @@ use crate::pipeline::cells::Fault;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::container::grid::Grid;
+use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::shape::{Line, StaticShape};
@@ -97,6 +98,11 @@ impl StreamOf for ChunkOf<'_> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn header<T: Thread>(&self, t: T) -> View<u32> {
         self.stream(t)
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn table<T: Thread>(&self, t: T) -> View<u32> {
+        self.stream(t).from(HEADER_WORDS as u64)
     }
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]

@@ -9,6 +9,7 @@
 //! each other is reported in the fault cell and decodes to zeros. A chunk with a wrong checksum is
 //! reported, and its decoded elements are not meant to be used.
 
+pub mod list_entries;
 pub mod short;
 pub(crate) mod stored_chunk;
 pub(crate) mod stream;
@@ -49,6 +50,8 @@ pub struct DecompressParams {
     pub header: View<u32>,
     /// The stream without its records, 16-byte aligned; its header is not read. Nothing behind its end is read.
     pub stream: View<u32>,
+    /// The chunk table, 16-byte aligned: the stream's, or the list of [`list_entries`].
+    pub table: View<u32>,
     /// Entries of the chunk table.
     pub entries: u64,
     /// The output: the elements, 16-byte aligned.

@@ -197,6 +197,7 @@ impl Compressor {
             layout: self.layout_for(elements)?.with_classes(classes),
             order: self.order_for(elements)?,
             value_type,
+            update_bytes: 0,
         })
     }
 

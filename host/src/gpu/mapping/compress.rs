@@ -276,6 +276,7 @@ fn enqueue_empty<T: Element, E: Executor>(
         layout,
         order,
         value_type,
+        ..
     } = call.layout;
     let quantizer: Quantizer<T> = call.bound.resolve(&Extremes::default());
     let (mut conversion, mut error_bits) =

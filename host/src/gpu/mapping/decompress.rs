@@ -79,8 +79,10 @@ impl Wanted {
 
 /// Cells that a decompression of these elements of a stream needs.
 pub(crate) fn cells_to_decompress(layout: &StreamLayout, wanted: &Wanted) -> u64 {
+    let needs_codec_only =
+        !layout.is_mapped() && !layout.is_converted_apart() && layout.update_bytes == 0;
     match layout.layout.family() {
-        Family::Blocks(_) if !layout.is_mapped() && !layout.is_converted_apart() => cells::count(0),
+        Family::Blocks(_) if needs_codec_only => cells::count(0),
         Family::Blocks(_) => workspace_cells(layout),
         Family::Tiles(_) if wanted.elements() == layout.layout.extents.elements() => {
             workspace_cells(layout)
@@ -129,6 +131,8 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
         layout: layout.layout,
         value_type: layout.value_type,
         record_bytes: layout.record_bytes(),
+        update_bytes: layout.update_bytes,
+        list: workspace.list,
         regions: &call.wanted.regions,
         verify: call.verify,
         stream: call.stream,
@@ -181,6 +185,7 @@ fn enqueue_mask<T: Element, E: Executor>(
         header: job.header(),
         records: job.records(),
         stream: job.behind_records(),
+        table: job.table(),
         entries: job.layout.entries(),
         planes: memory.planes,
         filled: memory.parts,

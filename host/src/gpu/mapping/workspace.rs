@@ -18,6 +18,8 @@ use ferrosz_simt::View;
 pub(super) struct Workspace {
     /// The cells of the codec.
     pub(super) codec: View<u64>,
+    /// The entries of a stream with updates; empty without any.
+    pub(super) list: View<u32>,
     /// The words of the coded field; empty if that is the user's field.
     pub(super) coded: View<u32>,
     /// What the mask needs, if there is one.
@@ -69,6 +71,10 @@ impl Workspace {
     pub(super) fn new(layout: &StreamLayout, dtype: Dtype, all: View<u64>) -> (Self, u64) {
         let mut sections = Sections::of(all);
         let codec = sections.cells(blocks::workspace_cells(&layout.layout));
+        let list = match layout.update_bytes {
+            0 => View::empty(),
+            _ => sections.words(4 * layout.layout.entries()),
+        };
         let conversion =
             converts(layout.value_type).then(|| ConversionMemory::new(layout, &mut sections));
         let words = dtype.bytes() as u64 / 4;
@@ -80,6 +86,7 @@ impl Workspace {
         let mask = mask.map(|mask| MaskMemory::new(layout, mask, words, coded, &mut sections));
         let workspace = Self {
             codec,
+            list,
             coded,
             mask,
             conversion,

@@ -1,7 +1,7 @@
 //! A chunk of a stream: its bytes brought into shared memory, checked and decoded to elements.
 
 use crate::code::fixed_length::read_body;
-use crate::pipeline::blocks::decompress::stream::{HEADER_UNITS, StreamOf, first_payload_unit};
+use crate::pipeline::blocks::decompress::stream::{StreamOf, first_payload_unit};
 use crate::pipeline::blocks::groups;
 use crate::pipeline::blocks::output::{Held, Words};
 use crate::pipeline::blocks::staged_chunk::{StagedChunk, UNIT_WORDS};
@@ -429,6 +429,6 @@ impl<A: StreamOf, E: Element, S: StaticShape> StoredChunk<A, E, S> {
 /// The entry of a chunk.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn load_entry<T: Thread, A: StreamOf>(t: T, stream: A, number: u64) -> Entry {
-    let entry = t.load4(stream.stream(t), HEADER_UNITS + number);
+    let entry = t.load4(stream.table(t), number);
     Entry::from_words(entry, Split::SHORT)
 }

@@ -9,7 +9,7 @@ use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_simt::{Thread, View};
 
 /// 16-byte units of the header.
-pub(crate) const HEADER_UNITS: u64 = HEADER_WORDS as u64 / UNIT_WORDS as u64;
+const HEADER_UNITS: u64 = HEADER_WORDS as u64 / UNIT_WORDS as u64;
 
 /// A stream whose chunk a thread block decodes.
 pub(crate) trait StreamOf: Copy {
@@ -17,6 +17,8 @@ pub(crate) trait StreamOf: Copy {
     fn header<T: Thread>(&self, t: T) -> View<u32>;
     /// The stream without its records, 16-byte aligned; its header is not read.
     fn stream<T: Thread>(&self, t: T) -> View<u32>;
+    /// The chunk table, 16-byte aligned.
+    fn table<T: Thread>(&self, t: T) -> View<u32>;
     /// Entries of the chunk table.
     fn entries<T: Thread>(&self, t: T) -> u64;
     /// The number of the block's chunk, found a second time, so that it needs no registers in between.
@@ -36,6 +38,11 @@ impl StreamOf for &DecompressParams {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn stream<T: Thread>(&self, _: T) -> View<u32> {
         self.stream
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn table<T: Thread>(&self, _: T) -> View<u32> {
+        self.table
     }
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]

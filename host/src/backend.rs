@@ -307,8 +307,8 @@ impl Gpu {
         let bytes = excerpt.as_deref().unwrap_or(bytes);
         let header = Header::read(bytes)?;
         let layout = StreamLayout {
-            update_bytes: header.update_bytes,
-            ..stream.layout(V::TYPE)
+            value_type: V::TYPE,
+            ..StreamLayout::of_header(&header, stream.order)
         };
         let source = Source {
             layout: &layout,

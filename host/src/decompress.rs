@@ -299,7 +299,7 @@ impl Decompressor {
         target: Target<'a>,
     ) -> Result<Option<Target<'a>>, Error> {
         let header = &stream.header;
-        let layout = stream.layout(header.value_type);
+        let layout = StreamLayout::of_header(header, stream.order);
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
         };

@@ -66,12 +66,18 @@ impl StreamLayout {
             found: start.len() as u64,
         })?;
         record::check(records, header.record_sum)?;
-        Ok(Self {
+        let order = Order::of_records(records, &header)?;
+        Ok(Self::of_header(&header, order))
+    }
+
+    /// The layout of a stream with this header and this order of its axes.
+    pub(crate) fn of_header(header: &Header, order: Order) -> Self {
+        Self {
             layout: header.layout(),
-            order: Order::of_records(records, &header)?,
+            order,
             value_type: header.value_type,
             update_bytes: header.update_bytes,
-        })
+        }
     }
 
     /// The type of the elements of the coded field.

@@ -3,8 +3,8 @@
 use crate::cpu::writer::Writer;
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
-use crate::stream_layout::StreamLayout;
 use crate::table::Table;
+use ferrosz_codec::FormatError;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
@@ -17,7 +17,6 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
-use ferrosz_codec::{FormatError, ValueType};
 
 /// A complete stream.
 pub(crate) struct StreamRef<'a> {
@@ -118,16 +117,6 @@ impl<'a> StreamRef<'a> {
     /// The entries of the table; fewer if the stream is cut off.
     pub(crate) fn table(&self) -> &'a [[u8; ENTRY_BYTES]] {
         self.table
-    }
-
-    /// The layout of the stream for values of this type: those of the stream, or its elements.
-    pub(crate) fn layout(&self, value_type: ValueType) -> StreamLayout {
-        StreamLayout {
-            layout: self.header.layout(),
-            order: self.order,
-            value_type,
-            update_bytes: self.header.update_bytes,
-        }
     }
 
     /// The bytes of all chunks but replaced ones.

@@ -30,6 +30,8 @@ pub use crate::aatrox::error::AatroxError;
 pub use crate::aatrox::layout::{BLOCK, INITIAL_BYTES, LAYER, LAYER_BLOCKS, Layout};
 pub use crate::aatrox::params::Params;
 #[cfg(feature = "host")]
+pub(crate) use crate::aatrox::part::replace_positions;
+#[cfg(feature = "host")]
 pub use crate::aatrox::part::{decompress_part, replace_part};
 pub use crate::aatrox::rate::rate_from_byte;
 pub use crate::cuszp::quantizer::Quantizer;

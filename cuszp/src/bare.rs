@@ -112,6 +112,46 @@ impl<T: Element> Bare<T> {
         }
     }
 
+    /// Replaces some units of a stream in place, on a device, by the values of all their positions, as
+    /// [`Bare::read_units_on`] gives them. The new blocks, or the blocks of each new layer together, must have the length of
+    /// the old ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::read_units_on`] and [`Bare::replace_part`]; [`Error::ElementCount`]; on a GPU [`Error::Ferrosz`] with the
+    /// number of the first block or layer of another length. The stream is then unchanged.
+    pub fn replace_units_on(
+        &self,
+        device: Device,
+        bytes: &mut [u8],
+        units: Range<u32>,
+        values: &[T],
+    ) -> Result<(), Error> {
+        let what = BareStream::of(*self)?;
+        let blocks = what.blocks_of_units(&units)?;
+        what.check_unit_elements(&units, values.len() as u64)?;
+        let gpu = match stream::backend_for::<T>(device, what.unit_elements(&units))? {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu),
+        };
+        match (self, gpu) {
+            (Self::Cuszp(params), None) => {
+                cuszp::replace_positions(params, bytes, blocks, values)?;
+            }
+            (Self::Aatrox(params), None) => {
+                aatrox::replace_positions(params, bytes, units, values)?;
+            }
+            (Self::Cuszp(params), Some(_)) if params.strict => {
+                return Err(Error::StrictOnDevice);
+            }
+            (_, Some(gpu)) => {
+                self.outline(bytes)?;
+                what.replace(&gpu, bytes, &units, values)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces a part of the array in its stream, where the new blocks or layers have the lengths of the old ones. Returns
     /// their number.
     ///

@@ -39,5 +39,7 @@ pub use crate::cuszp::layout::Layout;
 pub use crate::cuszp::mode::Mode;
 pub use crate::cuszp::params::Params;
 #[cfg(feature = "host")]
+pub(crate) use crate::cuszp::part::replace_positions;
+#[cfg(feature = "host")]
 pub use crate::cuszp::part::{decompress_part, replace_part};
 pub use crate::cuszp::quantizer::Quantizer;

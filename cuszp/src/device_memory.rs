@@ -71,9 +71,7 @@ impl<T: Element> Bare<T> {
         output: &mut impl DevicePtrMut<u8>,
         workspace: &mut Workspace,
     ) -> Result<(), Error> {
-        if matches!(&self, Self::Cuszp(params) if params.strict) {
-            return Err(Error::StrictOnDevice);
-        }
+        self.check_kernels()?;
         let what = BareStream::of(self)?;
         what.check_elements(input.len() as u64)?;
         let (needed, found) = (what.max_bytes(), output.len() as u64);
@@ -168,5 +166,47 @@ impl<T: Element> Bare<T> {
         Ok(gpu.run(stream, |executor| {
             what.enqueue_read(executor, input, output, cells, &blocks)
         })?)
+    }
+
+    /// Asks for the replacement of some units of the stream in `compressed`, in place, as [`Bare::replace_units_on`] makes it:
+    /// `values` has a value for each of their positions. [`Workspace::check`] reports the first block or layer that has
+    /// another length than the old one; the stream is then unchanged.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::read_units`]; [`Error::ElementCount`]; [`Error::StrictOnDevice`].
+    pub fn replace_units(
+        self,
+        gpu: &Gpu,
+        stream: &Arc<CudaStream>,
+        compressed: &mut impl DevicePtrMut<u8>,
+        units: Range<u32>,
+        values: &impl DevicePtr<T>,
+        workspace: &mut Workspace,
+    ) -> Result<(), Error> {
+        self.check_kernels()?;
+        let what = BareStream::of(self)?;
+        let blocks = what.blocks_of_units(&units)?;
+        what.check_unit_elements(&units, values.len() as u64)?;
+        let room = compressed.len() as u64;
+        let bytes = size_of::<T>() as u64 * values.len() as u64;
+        let (values, _values_use) = values.device_ptr(stream);
+        let (compressed, _compressed_use) = compressed.device_ptr_mut(stream);
+        // SAFETY: the guard keeps the buffer valid and in order with other streams.
+        let values = unsafe { words("values", values, bytes)? };
+        // SAFETY: as above.
+        let compressed = unsafe { words("compressed", compressed, room)? };
+        let cells = workspace.cells_for(stream, what.states())?;
+        Ok(gpu.run(stream, |executor| {
+            what.enqueue_write(executor, values, compressed, cells, &blocks)
+        })?)
+    }
+
+    /// Kernels do not make the checks of a strict encoder.
+    fn check_kernels(&self) -> Result<(), Error> {
+        match self {
+            Self::Cuszp(params) if params.strict => Err(Error::StrictOnDevice),
+            _ => Ok(()),
+        }
     }
 }

@@ -20,6 +20,14 @@ pub enum Error {
     /// The strict encoder of cuSZp's streams was called on device memory. No kernel makes its checks.
     #[error("the strict encoder works on host slices, not on device memory")]
     StrictOnDevice,
+    /// Values that are not as many as the positions of some blocks or layers.
+    #[error("{found} values for blocks or layers of {needed} positions")]
+    ElementCount {
+        /// Positions.
+        needed: u64,
+        /// Values.
+        found: u64,
+    },
     /// Blocks, or layers of AATROX, that the stream does not have.
     #[error("{}..{} are not blocks or layers of a stream that has {all}", units.start, units.end)]
     NoUnits {

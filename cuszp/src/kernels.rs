@@ -5,6 +5,7 @@
 pub mod compress;
 pub mod decompress;
 pub mod read;
+pub mod write;
 
 use crate::aatrox::layout::LAYER_BLOCKS;
 use crate::cuszp::framing::Framing;
@@ -93,6 +94,12 @@ pub struct BareParams {
 }
 
 impl BareParams {
+    /// The coder.
+    #[inline(always)]
+    const fn coder(&self) -> Coder {
+        Coder::from_id(self.coder)
+    }
+
     /// The quantiser of elements of `E`.
     #[inline(always)]
     fn quantizer<E: Element>(&self) -> Quantizer<E> {
@@ -137,6 +144,12 @@ impl Tile {
     #[inline(always)]
     fn take<T: Thread, S: StaticShape>(t: T, params: &BareParams, ticket: Shared<u32>) -> Self {
         let number = take_ticket(t, params.cells, cells::TICKET, ticket, |_| ());
+        Self::at::<T, S>(t, number)
+    }
+
+    /// The tile of this number.
+    #[inline(always)]
+    fn at<T: Thread, S: StaticShape>(t: T, number: u32) -> Self {
         Self {
             number: u64::from(number),
             block: number * tile_blocks::<S>() + t.thread_index() / S::SHAPE.groups() as u32,

@@ -3,12 +3,14 @@
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
 use crate::kernels::read::BareRead;
+use crate::kernels::write::BareWrite;
 use ferrosz_gpu_kernels::kernels;
 
 kernels! {
     ferrosz_bare_compress<shape, element>: |S, E| BareCompress<E, S>;
     ferrosz_bare_decompress<shape, element>: |S, E| BareDecompress<E, S>;
     ferrosz_bare_read<shape, element>: |S, E| BareRead<E, S>;
+    ferrosz_bare_write<shape, element>: |S, E| BareWrite<E, S>;
 }
 
 #[cfg(all(test, feature = "cuda"))]

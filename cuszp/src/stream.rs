@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::kernels::compress::BareCompress;
 use crate::kernels::decompress::BareDecompress;
 use crate::kernels::read::{BareRead, ReadParams};
+use crate::kernels::write::{BareWrite, WriteParams};
 use crate::kernels::{BareParams, Coder, cell_count, tile_blocks, tile_count};
 use core::ops::Range;
 use ferrosz_codec::shape::GROUP;
@@ -185,6 +186,15 @@ impl<T: Element> BareStream<T> {
         blocks * (GROUP * self.layout.shape().groups()) as u64
     }
 
+    /// Checks that there is a value for each position of these units.
+    pub(crate) fn check_unit_elements(&self, units: &Range<u32>, found: u64) -> Result<(), Error> {
+        let needed = self.unit_elements(units);
+        match needed == found {
+            true => Ok(()),
+            false => Err(Error::ElementCount { needed, found }),
+        }
+    }
+
     /// The blocks of units, which must be units of the stream.
     pub(crate) fn blocks_of_units(&self, units: &Range<u32>) -> Result<Range<u32>, Error> {
         let all = self.layout.blocks() / self.unit_blocks();
@@ -221,6 +231,36 @@ impl<T: Element> BareStream<T> {
         })
     }
 
+    /// Asks for the replacement of some blocks of `stream` by the values of their positions. Nothing is allocated, and nothing
+    /// waits. A fault will be in the fault cell; the stream is then unchanged.
+    pub(crate) fn enqueue_write<E: Executor>(
+        &self,
+        executor: &E,
+        input: View<u32>,
+        stream: View<u32>,
+        cells: View<u64>,
+        blocks: &Range<u32>,
+    ) -> Result<(), HostError> {
+        let Some((_, bare)) = self.prepare(executor, input, stream, cells)? else {
+            return Ok(());
+        };
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let (first, end) = (blocks.start, blocks.end);
+        let params = |stores| WriteParams {
+            bare,
+            first,
+            end,
+            stores,
+        };
+        with_shape!(self.layout.shape(), S => {
+            let [before, tiles] = [first / tile_blocks::<S>(), end.div_ceil(tile_blocks::<S>())];
+            executor.launch::<BareWrite<T, S>>(tiles, &params(0))?;
+            executor.launch::<BareWrite<T, S>>(tiles - before, &params(1))
+        })
+    }
+
     /// Compresses an array, which has been checked, on a machine.
     pub(crate) fn compress(&self, gpu: &Gpu, values: &[T]) -> Result<Vec<u8>, Error> {
         gpu.run(Compress { what: self, values })
@@ -249,6 +289,67 @@ impl<T: Element> BareStream<T> {
             blocks,
         })
     }
+
+    /// Replaces some blocks of a stream, which has been checked, on a machine.
+    pub(crate) fn replace(
+        &self,
+        gpu: &Gpu,
+        stream: &mut [u8],
+        units: &Range<u32>,
+        values: &[T],
+    ) -> Result<(), Error> {
+        gpu.run(Replace {
+            what: self,
+            stream,
+            blocks: self.blocks_of_units(units)?,
+            values,
+        })
+    }
+}
+
+/// Replaces some blocks of a stream on a machine.
+struct Replace<'a, T> {
+    what: &'a BareStream<T>,
+    stream: &'a mut [u8],
+    blocks: Range<u32>,
+    values: &'a [T],
+}
+
+impl<T: Element> Call for Replace<'_, T> {
+    type Output = Result<(), Error>;
+
+    fn on<E: Executor>(self, executor: &E) -> Self::Output {
+        let Self {
+            what,
+            stream: bytes,
+            blocks,
+            values,
+        } = self;
+        let input = executor.allocate(size_of_val(values) as u64)?;
+        let stream = executor.allocate(bytes.len() as u64)?;
+        let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
+        let (input, stream) = (executor.view(&input), executor.view(&stream));
+        let cells = executor.view(&workspace);
+        executor.upload(bytemuck::cast_slice(values), input)?;
+        executor.upload(&padded(bytes, stream), stream)?;
+        what.enqueue_write(executor, input, stream, cells, &blocks)?;
+        check(executor, cells)?;
+        executor.download(stream, 0, bytes).map_err(Error::from)
+    }
+}
+
+/// The bytes of a stream as this memory has them. Those behind the stream in its last word must be 0: missing bytes count as zeros.
+fn padded(stream: &[u8], memory: View<u32>) -> Vec<u8> {
+    let mut padded = stream.to_vec();
+    padded.resize((4 * memory.len()) as usize, 0);
+    padded
+}
+
+/// The fault of a launch as an error.
+fn check<E: Executor>(executor: &E, cells: View<u64>) -> Result<(), Error> {
+    let mut fault = [0; 8];
+    executor.download(cells, 8 * cells::FAULT, &mut fault)?;
+    Ok(fault_in(u64::from_le_bytes(fault)).map_err(HostError::from)?)
 }
 
 struct Compress<'a, T> {
@@ -297,22 +398,18 @@ impl<T: Element> Call for Decompress<'_, T> {
             None => what.elements(),
             Some((_, positions)) => *positions,
         };
-        // The bytes behind the stream in its last words must be 0: missing bytes count as zeros.
-        let mut padded = stream.to_vec();
-        let stream = executor.allocate(stream.len() as u64)?;
+        let bytes = stream;
+        let stream = executor.allocate(bytes.len() as u64)?;
         let output = executor.allocate(elements * T::BYTES as u64)?;
         let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
         let (stream, output) = (executor.view(&stream), executor.view(&output));
         let cells = executor.view(&workspace);
-        padded.resize((4 * stream.len()) as usize, 0);
-        executor.upload(&padded, stream)?;
+        executor.upload(&padded(bytes, stream), stream)?;
         match &blocks {
             None => what.enqueue_decompress(executor, stream, output, cells)?,
             Some((blocks, _)) => what.enqueue_read(executor, stream, output, cells, blocks)?,
         }
-        let mut fault = [0; 8];
-        executor.download(cells, 8 * cells::FAULT, &mut fault)?;
-        fault_in(u64::from_le_bytes(fault)).map_err(HostError::from)?;
+        check(executor, cells)?;
         let mut values = try_zeroed(elements)?;
         executor.download(output, 0, bytemuck::cast_slice_mut(&mut values))?;
         Ok(values)

@@ -112,6 +112,29 @@ fn units_of_streams_without_header() -> Result<(), Error> {
                 same_bits(&found[..expected.len()], &expected),
                 "{bare:?} {units:?}"
             );
+            if expected.is_empty() {
+                continue;
+            }
+            // Negated values fit, others hardly ever.
+            let negated: Vec<f32> = expected.iter().map(|value| -value).collect();
+            let longer: Vec<f32> = expected.iter().map(|value| 1e3 * value + 7.0).collect();
+            for values in [negated, longer] {
+                let mut on_host = made.clone();
+                let fits = bare.replace_units_on(Device::Cpu, &mut on_host, units.clone(), &values);
+                let mut memory = stream.clone_htod(&made).expect("copied");
+                let given = stream.clone_htod(&values).expect("copied");
+                bare.replace_units(
+                    &gpu,
+                    &stream,
+                    &mut memory,
+                    units.clone(),
+                    &given,
+                    &mut workspace,
+                )?;
+                assert_eq!(workspace.check(&stream).is_ok(), fits.is_ok(), "{bare:?}");
+                let found = stream.clone_dtoh(&memory).expect("copied");
+                assert!(found == on_host, "{bare:?} {units:?} {fits:?}");
+            }
         }
     }
     Ok(())

@@ -43,12 +43,45 @@ pub fn replace_part<T: Element>(
     }
     let decoder = Decoder::new(params, stream)?;
     let layers = layers_of(params.elements, part)?;
-    let changes: Result<Vec<_>, _> = (layers.into_iter())
-        .map(|layer| change(&decoder, layer, part, values))
-        .collect();
-    let changes = changes?;
-    let layout = Layout::new(params.elements);
-    for (number, layer, bodies) in &changes {
+    let changes = (layers.into_iter())
+        .map(|layer| change(&decoder, layer, &codes_with(&decoder, layer, part, values)))
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(&changes, &Layout::new(params.elements), stream);
+    Ok(changes.len() as u64)
+}
+
+/// Replaces some layers of a stream in place by the values of their positions, as [`Decoder::positions`] gives them.
+///
+/// # Errors
+///
+/// As [`replace_part`].
+pub(crate) fn replace_positions<T: Element>(
+    params: &Params<T>,
+    stream: &mut [u8],
+    layers: Range<u32>,
+    values: &[T],
+) -> Result<(), AatroxError> {
+    let decoder = Decoder::new(params, stream)?;
+    let changes = (layers.map(u64::from).zip(values.chunks(LAYER)))
+        .map(|(layer, values)| {
+            let elements = params.elements.saturating_sub(layer * LAYER as u64);
+            let values = &values[..values.len().min(elements as usize)];
+            let codes: Vec<i32> = (values.iter())
+                .map(|value| decoder.quantizer.code(*value))
+                .collect();
+            change(&decoder, layer, &codes)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(&changes, &Layout::new(params.elements), stream);
+    Ok(())
+}
+
+/// A new layer: its number, and the place of its bodies in the payload.
+type Change = (u64, Layer, Range<usize>);
+
+/// Writes the new layers to their places in a stream.
+fn apply(changes: &[Change], layout: &Layout, stream: &mut [u8]) {
+    for (number, layer, bodies) in changes {
         let mut put = |at: u64, bytes: &[u8]| {
             stream[at as usize..][..bytes.len()].copy_from_slice(bytes);
         };
@@ -56,7 +89,6 @@ pub fn replace_part<T: Element>(
         put(layout.initial_of(*number), &layer.initial.to_le_bytes());
         put(layout.payload_start() + bodies.start as u64, &layer.payload);
     }
-    Ok(changes.len() as u64)
 }
 
 impl<T: Element> Decoder<'_, T> {
@@ -110,20 +142,29 @@ fn layers_of(elements: u64, part: &Part) -> Result<Vec<u64>, AatroxError> {
     Ok(layers)
 }
 
-/// A layer with the values of a part in it, and the place of its bodies in the payload.
-fn change<T: Element>(
+/// The codes of a layer, those of a part from its values.
+fn codes_with<T: Element>(
     decoder: &Decoder<'_, T>,
     number: u64,
     part: &Part,
     values: &[T],
-) -> Result<(u64, Layer, Range<usize>), AatroxError> {
+) -> Vec<i32> {
     let mut codes = decoder.codes(number as usize);
     for (element, code) in (number * LAYER as u64..).zip(&mut codes) {
         if let Some(value) = part.slot(element).and_then(|slot| values.get(slot)) {
             *code = decoder.quantizer.code(*value);
         }
     }
-    let layer = encode_codes(&codes);
+    codes
+}
+
+/// A layer of these codes, if it fits in the place of the old one.
+fn change<T: Element>(
+    decoder: &Decoder<'_, T>,
+    number: u64,
+    codes: &[i32],
+) -> Result<Change, AatroxError> {
+    let layer = encode_codes(codes);
     let bodies = decoder.bodies.get(number as usize).cloned();
     let bodies = bodies.unwrap_or_default();
     let (old, new) = (bodies.len() as u64, layer.payload.len() as u64);

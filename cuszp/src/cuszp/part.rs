@@ -58,9 +58,52 @@ pub fn replace_part<T: Element>(
     values: &[T],
 ) -> Result<u64, CuszpError> {
     let decoder = Decoder::new(params, stream)?;
+    let (needed, found) = (part.len(), values.len() as u64);
+    if needed != found {
+        return Err(CuszpError::ElementCount { needed, found });
+    }
     let payload_start = decoder.layout().payload_start() as usize;
-    let changes = Replacing::new(params, &decoder, part, values)?.changes()?;
-    for change in &changes {
+    let replacing = Replacing::new(params, &decoder, values)?;
+    let mut walk = Walk::default();
+    let changes = (blocks_of(decoder.layout(), part)?.into_iter())
+        .map(|block| {
+            let codes = replacing.codes_with(block, part, values, &mut walk);
+            replacing.change(block, &codes, &mut walk)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(&changes, payload_start, stream);
+    Ok(changes.len() as u64)
+}
+
+/// Replaces some blocks of a stream in place by the values of their positions, as [`Decoder::positions`] gives them.
+///
+/// # Errors
+///
+/// As [`replace_part`].
+pub(crate) fn replace_positions<T: Element>(
+    params: &Params<T>,
+    stream: &mut [u8],
+    blocks: Range<u32>,
+    values: &[T],
+) -> Result<(), CuszpError> {
+    let decoder = Decoder::new(params, stream)?;
+    let payload_start = decoder.layout().payload_start() as usize;
+    let replacing = Replacing::new(params, &decoder, values)?;
+    let of_blocks = values.chunks(decoder.blocks.positions() as usize);
+    let mut walk = Walk::default();
+    let changes = (blocks.zip(of_blocks))
+        .map(|(block, values)| {
+            let codes = replacing.codes_of(block, values);
+            replacing.change(block, &codes, &mut walk)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(&changes, payload_start, stream);
+    Ok(())
+}
+
+/// Writes the new blocks to their places in a stream.
+fn apply(changes: &[Change], payload_start: usize, stream: &mut [u8]) {
+    for change in changes {
         stream[change.block as usize] = change.byte;
         let body = change.body.start + payload_start..change.body.end + payload_start;
         // A tail that is missing, and allowed to be, stays missing.
@@ -69,7 +112,6 @@ pub fn replace_part<T: Element>(
             place.copy_from_slice(&change.bytes[..place.len()]);
         }
     }
-    Ok(changes.len() as u64)
 }
 
 impl<T> Params<T> {
@@ -182,13 +224,11 @@ fn slots(blocks: &Blocks, block: u32, part: &Part) -> impl Iterator<Item = (usiz
     })
 }
 
-/// Makes the new blocks of a stream a part of whose array is replaced.
+/// Makes new blocks of a stream.
 struct Replacing<'a, T> {
     decoder: &'a Decoder<'a, T>,
     quantizer: Quantizer<T>,
     strict: bool,
-    part: &'a Part,
-    values: &'a [T],
 }
 
 /// A block that is replaced: its new rate byte and body, and the place of the body in the payload.
@@ -203,13 +243,8 @@ impl<'a, T: Element> Replacing<'a, T> {
     fn new(
         params: &Params<T>,
         decoder: &'a Decoder<'a, T>,
-        part: &'a Part,
-        values: &'a [T],
+        values: &[T],
     ) -> Result<Self, CuszpError> {
-        let (needed, found) = (part.len(), values.len() as u64);
-        if needed != found {
-            return Err(CuszpError::ElementCount { needed, found });
-        }
         let quantizer = Quantizer::new(params.error);
         if params.strict {
             strict::check_params(params)?;
@@ -219,29 +254,37 @@ impl<'a, T: Element> Replacing<'a, T> {
             decoder,
             quantizer,
             strict: params.strict,
-            part,
-            values,
         })
     }
 
-    /// The new blocks, in rising order.
-    fn changes(&self) -> Result<Vec<Change>, CuszpError> {
-        let blocks = blocks_of(self.decoder.layout(), self.part)?;
-        let mut walk = Walk::default();
-        let changes = blocks
-            .into_iter()
-            .map(|block| self.change(block, &mut walk));
-        changes.collect()
-    }
-
-    fn change(&self, block: u32, walk: &mut Walk) -> Result<Change, CuszpError> {
-        let blocks = &self.decoder.blocks;
-        let mut codes: Block = self.decoder.codes(block, walk).unwrap_or_default();
-        for (position, slot) in slots(blocks, block, self.part) {
-            if let Some(value) = self.values.get(slot) {
+    /// The codes of a block, those of a part from its values.
+    fn codes_with(&self, block: u32, part: &Part, values: &[T], walk: &mut Walk) -> Block {
+        let mut codes = self.decoder.codes(block, walk).unwrap_or_default();
+        for (position, slot) in slots(&self.decoder.blocks, block, part) {
+            if let Some(value) = values.get(slot) {
                 codes.as_flattened_mut()[position] = self.quantizer.code(*value);
             }
         }
+        codes
+    }
+
+    /// The codes of a block with these values at its positions.
+    fn codes_of(&self, block: u32, values: &[T]) -> Block {
+        let layout = self.decoder.layout();
+        let corner = layout.corner(block);
+        let mut codes = Block::default();
+        for (position, value) in (0..).zip(values) {
+            let value = match layout.position(corner, position) {
+                Place::ZeroValue => T::ZERO,
+                Place::Element(_) | Place::Nothing => *value,
+            };
+            codes.as_flattened_mut()[position as usize] = self.quantizer.code(value);
+        }
+        codes
+    }
+
+    fn change(&self, block: u32, codes: &Block, walk: &mut Walk) -> Result<Change, CuszpError> {
+        let blocks = &self.decoder.blocks;
         let mut bytes = [0; BODY_SCRATCH];
         let code = |position: u32, _| codes.as_flattened()[position as usize];
         let found = blocks.encode(block, code, &mut bytes);

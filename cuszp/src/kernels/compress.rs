@@ -51,13 +51,9 @@ impl<E: Element, S: StaticShape> Kernel for BareCompress<E, S> {
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &BareParams) {
-        let coder = Coder::from_id(params.coder);
+        let coder = params.coder();
         let tile = Tile::take::<T, S>(t, params, SHARED.ticket);
-        let encoder = TileEncoder::<E, S> {
-            params,
-            tile,
-            kind: PhantomData,
-        };
+        let encoder = TileEncoder::<E, S, _>::new(params, tile, OfArray);
         let differences = encoder.differences(t, coder);
         let mut group = SignedGroup::split(&differences);
         group.signs = t.opaque(group.signs);
@@ -109,7 +105,7 @@ const SHARED: Scratch = {
 
 /// The rate byte of a block.
 #[inline(always)]
-fn choose<S: StaticShape>(coder: Coder, first: u32, others: u32) -> Choice {
+pub(super) fn choose<S: StaticShape>(coder: Coder, first: u32, others: u32) -> Choice {
     match coder {
         Coder::Cuszp(_) => coder.kind::<S>().choose(first, others),
         Coder::Aatrox => {
@@ -185,19 +181,68 @@ const fn holes_in(state: u64) -> u64 {
     (state >> STATE_SHIFT) * ANOMALY_BYTES as u64
 }
 
+/// The places of a tile's elements in memory.
+pub(super) trait Elements: Copy {
+    /// Whether a block is encoded.
+    fn has(self, block: u32) -> bool;
+    /// The four elements at four `at` of a block, which are the array's four `four`: their number among fours in memory.
+    fn four<S: StaticShape>(self, block: u32, at: u32, four: u32) -> u64;
+    /// One of them, number `i`, which is element `index` of the array: its number in memory.
+    fn one<S: StaticShape>(self, block: u32, at: u32, i: u32, index: u64) -> u64;
+    /// Whether the first codes of layers are stored.
+    fn stores_initials(self) -> bool;
+}
+
+/// The whole array is in memory.
+#[derive(Clone, Copy)]
+struct OfArray;
+
+impl Elements for OfArray {
+    #[inline(always)]
+    fn has(self, _: u32) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn four<S: StaticShape>(self, _: u32, _: u32, four: u32) -> u64 {
+        u64::from(four)
+    }
+
+    #[inline(always)]
+    fn one<S: StaticShape>(self, _: u32, _: u32, _: u32, index: u64) -> u64 {
+        index
+    }
+
+    #[inline(always)]
+    fn stores_initials(self) -> bool {
+        true
+    }
+}
+
 /// Encodes a tile: its elements in, its bodies and rate bytes out.
-struct TileEncoder<'a, E, S> {
+pub(super) struct TileEncoder<'a, E, S, P> {
     params: &'a BareParams,
     tile: Tile,
+    places: P,
     kind: PhantomData<(E, S)>,
 }
 
-impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
+impl<'a, E: Element, S: StaticShape, P: Elements> TileEncoder<'a, E, S, P> {
     const WORDS: u64 = E::WORDS as u64;
+
+    #[inline(always)]
+    pub(super) fn new(params: &'a BareParams, tile: Tile, places: P) -> Self {
+        Self {
+            params,
+            tile,
+            places,
+            kind: PhantomData,
+        }
+    }
 
     /// This thread's differences; 0 at positions that hold nothing.
     #[inline(always)]
-    fn differences<T: Thread>(&self, t: T, coder: Coder) -> Group {
+    pub(super) fn differences<T: Thread>(&self, t: T, coder: Coder) -> Group {
         let (mut codes, holds) = self.codes(t);
         match coder {
             Coder::Cuszp(mode) => group::forward(t, mode.predictor(), S::SHAPE, &mut codes),
@@ -215,10 +260,11 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         let layout = &self.params.layout;
         let first = t.thread_index() % groups::<S>() * QUADS;
         let corner = layout.corner(self.tile.block);
+        let is_coded = self.tile.block < layout.blocks() && self.places.has(self.tile.block);
         let mut holds = 0u32;
         for quad in 0..t.opaque(QUADS) {
             let (codes, held) = match layout.quad(corner, first + quad) {
-                Some(four) if self.tile.block < layout.blocks() => self.code_four(t, four),
+                Some(four) if is_coded => self.code_four(t, first + quad, four),
                 _ => ([0; 4], 0),
             };
             holds |= held << (4 * quad);
@@ -227,18 +273,21 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
         (load_codes(t), holds)
     }
 
-    /// The codes of a four, and which of them there are.
+    /// The codes of four `at` of the block, the array's four `four`, and which of them there are.
     #[inline(always)]
-    fn code_four<T: Thread>(&self, t: T, four: u32) -> ([u32; 4], u32) {
-        let layout = &self.params.layout;
+    fn code_four<T: Thread>(&self, t: T, at: u32, four: u32) -> ([u32; 4], u32) {
+        let (layout, block) = (&self.params.layout, self.tile.block);
         let quantizer = self.params.quantizer::<E>();
         if layout.is_whole(four) {
-            let [a, b, c, d] = self.load_four(t, four);
+            let [a, b, c, d] = self.load_four(t, self.places.four::<S>(block, at, four));
             let code = |value| quantizer.code(value).cast_unsigned();
             return ([code(a), code(b), code(c), code(d)], 0xf);
         }
         let one = |i: u32| match layout.in_four(four, i) {
-            Place::Element(index) => (quantizer.code(self.load(t, index)).cast_unsigned(), 1 << i),
+            Place::Element(index) => {
+                let element = self.load(t, self.places.one::<S>(block, at, i, index));
+                (quantizer.code(element).cast_unsigned(), 1 << i)
+            }
             Place::ZeroValue => (quantizer.code(E::ZERO).cast_unsigned(), 1 << i),
             Place::Nothing => (0, 0),
         };
@@ -247,8 +296,8 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
     }
 
     #[inline(always)]
-    fn load_four<T: Thread>(&self, t: T, four: u32) -> [E; 4] {
-        let unit = u64::from(four) * Self::WORDS;
+    fn load_four<T: Thread>(&self, t: T, four: u64) -> [E; 4] {
+        let unit = four * Self::WORDS;
         let [a, b, c, d] = t.load4(self.params.elements, unit);
         if E::WORDS == 1 {
             let value = |word| E::from_words([word, 0]);
@@ -280,13 +329,16 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
                 before = codes[0];
                 let layer = u64::from(self.tile.block) / LAYER_BLOCKS as u64;
                 let initials = u64::from(self.params.layout.blocks()) / 4;
-                t.store(
-                    self.params.stream,
-                    initials + layer,
-                    codes[0].cast_unsigned(),
-                );
+                if self.places.stores_initials() {
+                    let initial = codes[0].cast_unsigned();
+                    t.store(self.params.stream, initials + layer, initial);
+                }
             } else if t.lane() == 0 {
-                before = self.params.quantizer::<E>().code(self.load(t, first - 1));
+                let last = QUADS - 1;
+                let place = self
+                    .places
+                    .one::<S>(self.tile.block - 1, last, 3, first - 1);
+                before = self.params.quantizer::<E>().code(self.load(t, place));
             }
         }
         difference::forward(Shape::Line, codes, before);
@@ -294,7 +346,7 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
 
     /// The block codec, which tells whether bodies may begin at any byte.
     #[inline(always)]
-    fn body_codec(&self, coder: Coder) -> BlockCodec {
+    pub(super) fn body_codec(&self, coder: Coder) -> BlockCodec {
         if coder.kind::<S>().mode == Mode::Outlier {
             BlockCodec::Outlier
         } else {
@@ -304,7 +356,7 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
 
     /// Zeros the words into which bodies are or-ed, and two words behind them.
     #[inline(always)]
-    fn clear_image<T: Thread>(&self, t: T, coder: Coder, bytes: u32) {
+    pub(super) fn clear_image<T: Thread>(&self, t: T, coder: Coder, bytes: u32) {
         let words = bytes.div_ceil(4) + 2;
         let is_ored = self.body_codec(coder).stores_outliers();
         let mut word = t.thread_index() + if is_ored { 0 } else { bytes / 4 };
@@ -404,7 +456,7 @@ impl<E: Element, S: StaticShape> TileEncoder<'_, E, S> {
     /// Copies the image to byte `to` of the stream. Whole words are stored as words. In the first and
     /// last word, which neighbours share, only this tile's bytes are stored, one by one.
     #[inline(always)]
-    fn copy_image<T: Thread>(&self, t: T, to: u64, bytes: u32) {
+    pub(super) fn copy_image<T: Thread>(&self, t: T, to: u64, bytes: u32) {
         let head = ((4 - to % 4) % 4).min(u64::from(bytes)) as u32;
         let words = (bytes - head) / 4;
         let image = UnalignedReader::new(t, SHARED.image, head);

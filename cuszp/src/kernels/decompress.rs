@@ -58,16 +58,16 @@ impl<E: Element, S: StaticShape> Kernel for BareDecompress<E, S> {
 
 /// The shared memory of a block.
 #[derive(Clone, Copy)]
-struct Scratch {
-    image: Shared<u32>,
-    sums: Shared<u32>,
-    layer_sums: Shared<u32>,
+pub(super) struct Scratch {
+    pub(super) image: Shared<u32>,
+    pub(super) sums: Shared<u32>,
+    pub(super) layer_sums: Shared<u32>,
     ticket: Shared<u32>,
     start: Shared<u64>,
     layer_base: Shared<u32>,
 }
 
-const SHARED: Scratch = {
+pub(super) const SHARED: Scratch = {
     let mut layout = Layout::new();
     Scratch {
         image: layout.array("image", IMAGE_WORDS),
@@ -83,7 +83,7 @@ const SHARED: Scratch = {
 pub(super) struct TileDecoder<'a, E, S> {
     params: &'a BareParams,
     pub(super) tile: Tile,
-    coder: Coder,
+    pub(super) coder: Coder,
     kind: PhantomData<(E, S)>,
 }
 
@@ -101,15 +101,21 @@ pub(super) struct Bodies {
 impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
     const WORDS: u64 = E::WORDS as u64;
 
+    /// The next tile. For the whole block.
+    #[inline(always)]
+    pub(super) fn take<T: Thread>(t: T, params: &'a BareParams) -> Self {
+        Self {
+            params,
+            tile: Tile::take::<T, S>(t, params, SHARED.ticket),
+            coder: params.coder(),
+            kind: PhantomData,
+        }
+    }
+
     /// The next tile, and where its bodies are. For the whole block.
     #[inline(always)]
     pub(super) fn find<T: Thread>(t: T, params: &'a BareParams) -> (Self, Bodies) {
-        let decoder = Self {
-            params,
-            tile: Tile::take::<T, S>(t, params, SHARED.ticket),
-            coder: Coder::from_id(params.coder),
-            kind: PhantomData,
-        };
+        let decoder = Self::take(t, params);
         let rate = decoder.read_rate(t);
         let bytes = rate.body_bytes(groups::<S>());
         let own_bytes = if is_first::<T, S>(t) { bytes } else { 0 };
@@ -143,7 +149,9 @@ impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
                 group::backward(t, Predictor::Difference, Shape::Line, &mut codes);
                 let sum = codes[GROUP - 1].cast_unsigned();
                 let sums = block_sum::<T, CHUNK_WARPS>(t, sum, SHARED.layer_sums);
-                let base = self.layer_base(t, sums.total);
+                let initials = u64::from(self.params.layout.blocks()) / 4;
+                let initial = initials + self.tile.number / LAYER_TILES;
+                let base = self.layer_sum(t, sums.total, || self.word(t, initial));
                 difference::add(&mut codes, base.wrapping_add(sums.before).cast_signed());
             }
         }
@@ -178,7 +186,7 @@ impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
 
     /// The form in which this thread's block is stored; as if it were empty if its rate byte is corrupt.
     #[inline(always)]
-    fn read_rate<T: Thread>(&self, t: T) -> RateByte {
+    pub(super) fn read_rate<T: Thread>(&self, t: T) -> RateByte {
         if self.tile.block >= self.params.layout.blocks() {
             return RateByte::default();
         }
@@ -203,7 +211,7 @@ impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
 
     /// The start of the tile's bodies in the payload. For the whole block.
     #[inline(always)]
-    fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
+    pub(super) fn find_start<T: Thread>(&self, t: T, bytes: u32) -> u64 {
         let states = (self.params.cells, cells::STATES);
         let (tile, bytes) = (self.tile.number, u64::from(bytes));
         if t.thread_index() == 0 {
@@ -236,10 +244,15 @@ impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
         }
     }
 
-    /// The code before the tile's first one, `sum` being that of the tile's differences: the layer's
-    /// first code and the sums of its tiles before, which publish them. For the whole block.
+    /// The sum of `initial` and of the layer's tiles before this one, which publish theirs; `sum` is that of this tile. For the
+    /// whole block.
     #[inline(always)]
-    fn layer_base<T: Thread>(&self, t: T, sum: u32) -> u32 {
+    pub(super) fn layer_sum<T: Thread>(
+        &self,
+        t: T,
+        sum: u32,
+        initial: impl FnOnce() -> u32,
+    ) -> u32 {
         let (states, first) = (self.params.cells, cells::STATES + self.params.tiles::<S>());
         if t.thread_index() == 0 {
             publish(t, (states, first), self.tile.number, u64::from(sum));
@@ -261,9 +274,7 @@ impl<'a, E: Element, S: StaticShape> TileDecoder<'a, E, S> {
                 }
                 t.spin_hint();
             };
-            let initials = u64::from(self.params.layout.blocks()) / 4;
-            let initial = self.word(t, initials + self.tile.number / LAYER_TILES);
-            let base = t.reduce_add(value).wrapping_add(initial);
+            let base = t.reduce_add(value).wrapping_add(initial());
             if t.lane() == 0 {
                 SHARED.layer_base.store(t, 0, base);
             }

@@ -38,6 +38,7 @@ use crate::pipeline::blocks::decompress::Decompress;
 use crate::pipeline::blocks::decompress::list_entries::ListEntries;
 use crate::pipeline::blocks::decompress::short::DecompressShort;
 use crate::pipeline::tiles::list_chunks::ListChunks;
+use crate::pipeline::tiles::list_tiles::ListTiles;
 use crate::pipeline::tiles::place::Place;
 use crate::pipeline::tiles::prologue::finish::Finish;
 use crate::pipeline::tiles::prologue::gather::Gather;
@@ -90,6 +91,7 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_prologue_read<element>: |E| ReadPrologue<E>;
     ferrosz_list_chunks: ListChunks;
     ferrosz_list_entries: ListEntries;
+    ferrosz_list_tiles: ListTiles;
     ferrosz_gather<element>: |E| Gather<E>;
     ferrosz_finish: Finish;
     ferrosz_extremes<element>: |E| FindExtremes<E>;

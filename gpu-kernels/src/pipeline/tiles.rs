@@ -3,6 +3,7 @@
 pub mod codes;
 pub mod layout;
 pub mod list_chunks;
+pub mod list_tiles;
 pub mod place;
 pub mod prologue;
 pub mod record;

@@ -45,6 +45,7 @@ use ferrosz_gpu_kernels::code::entropy::tables::MakeTables;
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
 use ferrosz_gpu_kernels::pipeline::tiles::list_chunks::{ListChunks, ListChunksParams};
+use ferrosz_gpu_kernels::pipeline::tiles::list_tiles::{ListTiles, ListTilesParams};
 use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::finish::{Finish, FinishParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParams};
@@ -53,7 +54,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, Write
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
-use ferrosz_gpu_kernels::pipeline::tiles::window::MemoryBox;
+use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
@@ -615,6 +616,19 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         Ok(params.list)
     }
 
+    /// Lists tiles of a field. The list is where that of the chunks was, which are decoded.
+    fn list_tiles(&self, grid: TileGrid, window: TileWindow) -> Result<View<u32>, Error> {
+        let tiles = window.tiles();
+        let params = ListTilesParams {
+            grid,
+            window,
+            list: self.workspace.tiles.first(tiles),
+        };
+        let blocks = self.blocks(tiles.div_ceil(ListTiles::THREADS.into()))?;
+        self.executor.launch::<ListTiles>(blocks, &params)?;
+        Ok(params.list)
+    }
+
     /// Decodes so many chunks of the coarse field, if any, and those of a region, reconstructs its tiles, and copies it.
     fn decompress_region(
         &self,
@@ -642,7 +656,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
                         strides: part.memory.strides(),
                         ..fine
                     },
-                    window: part.tiles,
+                    tiles: self.list_tiles(self.layout.fine, part.tiles)?,
                     before: part.memory.before(),
                 };
                 self.reconstruct(part.tiles.tiles(), &params)?;
@@ -687,7 +701,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
                     first_tile: self.blocks(slice * tiles)?,
                     ..whole
                 },
-                window,
+                tiles: self
+                    .list_tiles(TileGrid::new(grid.shape(), grid.slice_lengths()), window)?,
                 before: part.memory.before().wrapping_sub(slice * depth * of_plane),
             };
             let blocks = self.blocks(window.tiles())?;

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use ferrosz_codec::tile::{ChunkLength, TileGrid};
 
-/// A box of tiles. Without tiles it stands for all tiles of a field.
+/// A box of tiles.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileWindow {
@@ -14,14 +14,6 @@ pub struct TileWindow {
 }
 
 impl TileWindow {
-    /// All tiles of a field.
-    pub const fn all() -> Self {
-        Self {
-            first: [0; 3],
-            counts: [0; 3],
-        }
-    }
-
     /// The tiles with these numbers along each dimension: at least one, and all of them in a field whose tiles are fewer
     /// than 2^32.
     pub fn new(tiles: &[Range<u64>; 3]) -> Self {
@@ -41,13 +33,8 @@ impl TileWindow {
         self
     }
 
-    /// Whether these are all tiles of a field.
+    /// Tiles of the box.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    const fn is_all(&self) -> bool {
-        self.counts[0] == 0
-    }
-
-    /// Tiles of the box; 0 if it stands for all of a field.
     pub fn tiles(&self) -> u64 {
         self.counts.map(u64::from).iter().product()
     }
@@ -55,9 +42,6 @@ impl TileWindow {
     /// The number in the field of tile number `at` of these.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn tile(&self, grid: &TileGrid, at: u32) -> u64 {
-        if self.is_all() {
-            return u64::from(at);
-        }
         let width = self.counts[2].max(1);
         self.row(grid, at / width) + u64::from(at % width)
     }

@@ -2,7 +2,6 @@
 
 use crate::PACKAGE;
 use crate::pipeline::tiles::codes;
-use crate::pipeline::tiles::window::TileWindow;
 use crate::predict::interp::InterpParams;
 use crate::predict::interp::THREADS;
 use crate::predict::interp::anchors::Anchor;
@@ -20,7 +19,7 @@ use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::code::{RAW, unzigzag};
 use ferrosz_codec::tile::{self, TileBox, TileGrid};
-use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Parameters of [`Reconstruct`].
 #[repr(C)]
@@ -28,8 +27,8 @@ use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread}
 pub struct ReconstructParams {
     /// The part of the field. Strides are those of its memory.
     pub part: InterpParams,
-    /// The tiles that are reconstructed.
-    pub window: TileWindow,
+    /// The numbers of the tiles that are reconstructed; none for all of them.
+    pub tiles: View<u32>,
     /// Elements of the field before its memory: see [`MemoryBox::before`](crate::pipeline::tiles::window::MemoryBox::before).
     pub before: u64,
 }
@@ -39,7 +38,7 @@ impl ReconstructParams {
     pub const fn all(part: InterpParams) -> Self {
         Self {
             part,
-            window: TileWindow::all(),
+            tiles: View::empty(),
             before: 0,
         }
     }
@@ -124,8 +123,11 @@ impl<'a> Source<'a> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn new<T: Thread, S: StaticShape, M: Method>(t: T, params: &'a ReconstructParams) -> Self {
         let grid = params.part.grid(S::SHAPE);
-        let at = params.part.first_tile + t.opaque(t.block_index());
-        let number = params.window.tile(&grid, at);
+        let mut number = params.part.first_tile + t.opaque(t.block_index());
+        if !params.tiles.is_empty() {
+            number = t.load(params.tiles, u64::from(number));
+        }
+        let number = u64::from(number);
         Self {
             params,
             grid,

@@ -9,7 +9,6 @@
 )]
 
 use crate::PACKAGE;
-use crate::pipeline::tiles::window::TileWindow;
 use crate::predict::tile_lorenzo::LorenzoParams;
 use crate::predict::tile_lorenzo::THREADS;
 use crate::predict::tile_lorenzo::rows::{Pair, Row, SLICE_ROWS, TileRows, is_whole, position};
@@ -20,8 +19,8 @@ use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::predict::tile_lorenzo::origin;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{ROW, TILE, TileGrid};
-use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
+use ferrosz_codec::tile::{ROW, TILE};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Parameters of [`Reconstruct`].
 #[repr(C)]
@@ -29,8 +28,8 @@ use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, WARP};
 pub struct ReconstructParams {
     /// The slice. Strides are those of its memory.
     pub part: LorenzoParams,
-    /// The tiles that are reconstructed, by their numbers in the slice.
-    pub window: TileWindow,
+    /// The numbers in the slice of the tiles that are reconstructed; none for all of them.
+    pub tiles: View<u32>,
     /// Elements of the slice before its memory: see [`MemoryBox::before`](crate::pipeline::tiles::window::MemoryBox::before).
     pub before: u64,
 }
@@ -40,7 +39,7 @@ impl ReconstructParams {
     pub const fn all(part: LorenzoParams) -> Self {
         Self {
             part,
-            window: TileWindow::all(),
+            tiles: View::empty(),
             before: 0,
         }
     }
@@ -99,11 +98,14 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
     fn run<T: Thread>(t: T, params: &ReconstructParams) {
         let ReconstructParams {
             part,
-            window,
+            tiles,
             before,
         } = params;
-        let grid = TileGrid::new(S::SHAPE, part.lengths);
-        let (number, tile) = part.tile(S::SHAPE, window.tile(&grid, t.block_index()) as u32);
+        let mut at = t.block_index();
+        if !tiles.is_empty() {
+            at = t.load(*tiles, u64::from(at));
+        }
+        let (number, tile) = part.tile(S::SHAPE, at);
         let quantizer = part.quantizer::<T, E>(t);
         if is_whole(S::SHAPE, &tile) {
             let rows = TileRows::<S, true>::new(part, number, &tile).behind(*before);

@@ -77,10 +77,10 @@ pub(crate) fn replace_positions<T: Element>(
 }
 
 /// A new layer: its number, and the place of its bodies in the payload.
-type Change = (u64, Layer, Range<usize>);
+type NewLayer = (u64, Layer, Range<usize>);
 
 /// Writes the new layers to their places in a stream.
-fn apply(changes: &[Change], layout: &Layout, stream: &mut [u8]) {
+fn apply(changes: &[NewLayer], layout: &Layout, stream: &mut [u8]) {
     for (number, layer, bodies) in changes {
         let mut put = |at: u64, bytes: &[u8]| {
             stream[at as usize..][..bytes.len()].copy_from_slice(bytes);
@@ -163,7 +163,7 @@ fn change<T: Element>(
     decoder: &Decoder<'_, T>,
     number: u64,
     codes: &[i32],
-) -> Result<Change, AatroxError> {
+) -> Result<NewLayer, AatroxError> {
     let layer = encode_codes(codes);
     let bodies = decoder.bodies.get(number as usize).cloned();
     let bodies = bodies.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Streams in files, and in places that fail.
 
-use ferrosz::stream::{ReadAt, StreamAt};
-use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, Fill, Part, info};
+use ferrosz::stream::{ReadAt, StreamAt, Update};
+use ferrosz::{Bound, Codec, Compressor, Decompressor, Error, Fill, FormatError, Part, info};
 use std::io;
 use std::ops::Range;
 
@@ -47,6 +47,62 @@ fn a_file_is_read_as_memory_is() {
         assert_eq!(of_file.traffic().rounds, rounds);
         assert_eq!(file.byte_len().expect("a file"), stream.len() as u64);
     }
+}
+
+#[test]
+fn an_update_of_a_file_reads_few_of_its_bytes() {
+    let (_, mut stream) = compressed(Codec::PLAIN, &[64, 256, 256]);
+    let mut file = tempfile();
+    io::Write::write_all(&mut file, &stream).expect("a temporary file");
+    let part = Part::Box(vec![32..34, 100..104, 200..210]);
+    for value in [7.0f32, -7.0] {
+        let mut at = StreamAt::open(&file).expect("a stream");
+        at.check_end().expect("nothing follows");
+        let update = at.update(&part, &[value; 80]).expect("an update");
+        let read = at.traffic().bytes;
+        assert!(20 * read < stream.len() as u64, "{read} bytes");
+        assert_eq!(
+            update,
+            Update::new(&stream, &part, &[value; 80]).expect("an update")
+        );
+        update.apply(&mut stream);
+        update.apply_to_file(&mut file).expect("a temporary file");
+        let all = file.read_ranges(std::slice::from_ref(&(0..u64::MAX)));
+        assert!(all.expect("a temporary file").concat() == stream);
+    }
+}
+
+#[test]
+fn the_end_of_a_stream_is_checked() {
+    let (_, stream) = compressed(Codec::PLAIN, &[300_000]);
+    let (all, zeros) = (stream.len(), vec![0; 200_000]);
+    let mut appended = stream.clone();
+    let update = Update::new(&stream, &Part::Elements(0..99_999), &[1.0f32; 99_999]);
+    update.expect("an update").apply(&mut appended);
+    let end = |end: &[u8]| {
+        let place = [&stream, end].concat();
+        StreamAt::open(&place[..])
+            .and_then(|mut at| at.check_end())
+            .map_err(|error| error.to_string())
+    };
+    let unfinished = &appended[all..];
+    for unfinished in [&[], &unfinished[..1], &unfinished[..70_000], &zeros] {
+        assert_eq!(end(unfinished), Ok(()));
+    }
+    for other in [
+        b"other".to_vec(),
+        [&zeros, &b"o"[..]].concat(),
+        [&zeros, unfinished].concat(),
+    ] {
+        let error = Error::from(FormatError::TrailingBytes(other.len() as u64));
+        assert_eq!(end(&other), Err(error.to_string()));
+    }
+    let cut = &stream[..all - 1];
+    let error = StreamAt::open(cut).expect("a stream").check_end();
+    let (needed, found) = (all as u64, all as u64 - 1);
+    assert!(
+        matches!(error, Err(Error::Format(FormatError::Truncated { needed: n, found: f })) if (n, f) == (needed, found))
+    );
 }
 
 /// A file without a name, which the system deletes with its last handle.

@@ -115,10 +115,10 @@ pub fn read_file(file: &mut File) -> io::Result<Stream> {
 fn map_or_read(file: &mut File, end: EndOf) -> io::Result<Stream> {
     let found = file.metadata()?;
     if found.is_file() && found.len() >= SMALLEST_MAPPED {
-        // SAFETY: the bytes must not change while they are mapped. This command changes a stream file only in `update`,
-        // which drops the mapping first. Other ferrosz commands replace whole files or wait for `update`'s lock. If
-        // another program changes the file, the decoder, which trusts no byte, finds wrong checksums; if it truncates
-        // the file, a signal ends the process: see `signals.rs`.
+        // SAFETY: the bytes must not change while they are mapped. This command changes no file that it maps. Other ferrosz
+        // commands replace whole files, or append to one and then write its header: see `update`. If bytes change, the
+        // decoder, which trusts none, finds wrong checksums; if another program truncates the file, a signal ends the
+        // process: see `signals.rs`.
         if let Ok(mapped) = unsafe { Mmap::map(&*file) } {
             return Ok(Stream::Mapped(mapped));
         }
@@ -157,17 +157,18 @@ pub fn is_frames(bytes: &[u8]) -> bool {
 ///
 /// If the bytes are no stream.
 pub fn info(location: &Location, stream: &[u8], command: &str) -> Result<Info, Failure> {
-    if is_frames(stream) {
-        return Err(Failure::failed(format_args!(
-            "{location} holds frames, not one stream: decompress, info, check and verify take it"
-        )));
-    }
-    ferrosz::info(stream).map_err(|error| explain_first(location, error, command))
+    ferrosz::info(stream).map_err(|error| explain_first(location, stream, error, command))
 }
 
-/// As [`explain`], for the first look at a stream: one without a header may be for the command of another format.
-fn explain_first(location: &Location, error: Error, command: &str) -> Failure {
+/// As [`explain`], for a look at a stream with these first bytes: frames, or one without a header, may be for another command.
+pub fn explain_first(location: &Location, first: &[u8], error: Error, command: &str) -> Failure {
     match error {
+        Error::Io { kind, reason, .. } => {
+            Failure::io(command, location, &io::Error::new(kind, reason))
+        }
+        _ if is_frames(first) => Failure::failed(format_args!(
+            "{location} holds frames, not one stream: decompress, info, check and verify take it"
+        )),
         Error::Format(FormatError::NotFerrosz) => Failure::failed(format_args!(
             "{location} is not a ferrosz stream: it has no ferrosz header. If it is a stream of cuSZp or AATROX, use \
              `ferrosz cuszp {command}` or `ferrosz aatrox {command}`, which must be told what it does not hold"
@@ -282,7 +283,7 @@ pub fn read_outline(location: &Location) -> Result<Known, Failure> {
             Err(Error::Format(FormatError::Truncated { needed, .. })) if more > 0 => {
                 wanted = needed;
             }
-            Err(error) => return Err(explain_first(location, error, "info")),
+            Err(error) => return Err(explain_first(location, &start, error, "info")),
             Ok(info) => break info,
         }
     };

@@ -7,11 +7,11 @@ use crate::{
     common::Common, failure::Failure, json, location::Location, output, report, stream_file,
 };
 use ferrosz::codec::container::header::HEADER_BYTES;
-use ferrosz::stream::Update;
+use ferrosz::stream::{ReadAt, StreamAt, Update};
 use ferrosz::{Device, Info, Part};
 use serde_json::json;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,22 +35,23 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
     }
     let changing = |error: io::Error| Failure::io("update", &args.stream, &error);
     let mut file = open_alone(path).map_err(changing)?;
-    let stream = stream_file::read_file(&mut file).map_err(changing)?;
-    let header = stream[..stream.len().min(HEADER_BYTES)].to_vec();
-    let info = stream_file::info(&args.stream, &stream, "update")?;
+    let header = first_bytes(&file).map_err(changing)?;
+    let explain = |error| stream_file::explain_first(&args.stream, &header, error, "update");
+    let mut stream = StreamAt::open(&file).map_err(explain)?;
+    let info = stream.info().map_err(explain)?;
     let part = (args.part.of(info.number_extents())?)
         .ok_or_else(|| Failure::usage("the part to replace is missing: add --elements or --box"))?;
     let array = Shape::of_stream(&info);
     let field = read_values(&args.input, &args.stream, &array, &part)?;
     let start = Instant::now();
     let of_values = array.of.part_of_values(&part);
-    let update = with_field!(&field, array => Update::new(&stream, &of_values, &array.values))
-        .map_err(|error| stream_file::explain(&args.stream, error))?;
-    // A mapped file must not change.
-    drop(stream);
+    stream.check_end().map_err(explain)?;
+    let update = with_field!(&field, array => stream.update(&of_values, &array.values));
+    let update = update.map_err(explain)?;
+    let read = stream.traffic().bytes;
     if let Err(error) = update.apply_to_file(&mut file) {
         // The first error is the one to report.
-        let _ = cut_off_unfinished(&mut file, &header, update.append_at);
+        let _ = cut_off_unfinished(&file, &header, update.append_at);
         return Err(changing(error));
     }
     report(
@@ -58,6 +59,7 @@ pub fn run(args: &Args, common: &Common) -> Result<(), Failure> {
         &update,
         &info,
         &part,
+        read,
         start.elapsed().as_secs_f64(),
         common,
     )
@@ -98,14 +100,17 @@ fn mark_of(found: &fs::Metadata) -> impl PartialEq + use<> {
 }
 
 /// Removes what an update that failed has appended, if the file still begins with the old header.
-fn cut_off_unfinished(file: &mut File, header: &[u8], append_at: u64) -> io::Result<()> {
-    let mut found = vec![0; header.len()];
-    file.seek(SeekFrom::Start(0))?;
-    file.read_exact(&mut found)?;
-    match found == header {
+fn cut_off_unfinished(file: &File, header: &[u8], append_at: u64) -> io::Result<()> {
+    match first_bytes(file)? == header {
         true => file.set_len(append_at),
         false => Ok(()),
     }
+}
+
+/// The bytes of the header of the stream in a file; fewer of a shorter file.
+fn first_bytes(file: &File) -> io::Result<Vec<u8>> {
+    let header = 0..HEADER_BYTES as u64;
+    Ok(file.read_ranges(std::slice::from_ref(&header))?.concat())
 }
 
 /// Reads the new values of a part of the array of `stream`. They have its element type and the part's shape, without regard
@@ -161,6 +166,7 @@ fn report(
     update: &Update,
     info: &Info,
     part: &Part,
+    read: u64,
     seconds: f64,
     common: &Common,
 ) -> Result<(), Failure> {
@@ -171,6 +177,7 @@ fn report(
             "part_dims": part.extents(),
             "elements": elements,
             "chunks": update.chunks,
+            "bytes_read": read,
             "appended_bytes": appended,
             "update_bytes": info.update_bytes + appended,
             "stream_bytes": info.stream_bytes + appended,

@@ -130,6 +130,24 @@ fn updates_replace_what_they_name_and_nothing_else() {
 }
 
 #[test]
+fn an_update_reads_few_bytes_of_a_large_stream() {
+    let place = Place::new();
+    let noise = (0..1_000_000u32).map(|i| i.wrapping_mul(2_654_435_761) as f32);
+    place.put(
+        "in.raw",
+        &noise.flat_map(f32::to_le_bytes).collect::<Vec<_>>(),
+    );
+    place.put("zeros.raw", &[0; 40]);
+    place.succeed("compress in.raw a.fsz --dtype f32 --dims 1000000 --abs 0.1 --codec plain");
+    let all = place.get("a.fsz").len() as u64;
+    let found = place.json("update a.fsz zeros.raw --elements 500000..500010 --json");
+    let read = found["bytes_read"].as_u64().unwrap();
+    assert!(10 * read < all, "{read} of {all}");
+    place.succeed("decompress a.fsz out.raw --elements 500000..500010");
+    assert!(place.get("out.raw") == [0; 40]);
+}
+
+#[test]
 fn streams_of_tiles_are_not_updated() {
     let place = Place::new();
     place.put("in.npy", &npy("f32"));

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::parallel;
 use bytemuck::Zeroable;
 use bytemuck::allocation::{try_zeroed_box, try_zeroed_vec};
+use memmap2::{MmapMut, MmapOptions};
 
 /// Bytes that must still be free after a large allocation. A small allocation that fails ends the process. A large one can
 /// fail with an error instead, so it fails while there is memory for the small ones.
@@ -46,6 +47,19 @@ pub fn try_zeroed<T: Zeroable>(count: u64) -> Result<Vec<T>, Error> {
     };
     let count = usize::try_from(count).map_err(|_| failed())?;
     zeroed(count).ok_or_else(failed)
+}
+
+/// Zeroed bytes of which only those that are written take memory: they may be more than the machine has.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] if the address space is too small.
+pub(crate) fn sparse(bytes: u64) -> Result<MmapMut, Error> {
+    let failed = || Error::OutOfMemory { bytes };
+    let length = usize::try_from(bytes).map_err(|_| failed())?;
+    let mut options = MmapOptions::new();
+    let image = options.len(length).no_reserve_swap().map_anon();
+    (image.ok().filter(|_| leaves_headroom(length))).ok_or_else(failed)
 }
 
 /// A zeroed value of its own.
@@ -184,6 +198,11 @@ mod tests {
             bytes.resize(10 + count, 7);
             assert!(bytes.iter().all(|byte| *byte == 7));
         }
+        // More than the machine has.
+        let mut image = sparse(1 << 42).expect("address space");
+        image[1 << 41] = 7;
+        assert!(image[(1 << 41) - 5000..].starts_with(&[0; 5000]) && image[1 << 41] == 7);
+        assert!(sparse(1 << 62).is_err());
         assert!(zeroed::<f64>(usize::MAX / 16).is_none());
         assert!(zeroed::<f64>(usize::MAX).is_none());
     }

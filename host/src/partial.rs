@@ -1,7 +1,7 @@
 //! Streams of which only some bytes are known: what a part of the field needs of a file far away.
 
 use crate::error::Error;
-use crate::memory::try_zeroed;
+use crate::memory::sparse;
 use crate::part::Part;
 use crate::reading::Reading;
 use crate::stream_ref::StreamRef;
@@ -12,6 +12,8 @@ use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{FormatError, ValueType};
+use memmap2::MmapMut;
+use std::alloc::{Layout, handle_alloc_error};
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
@@ -49,10 +51,10 @@ use std::ops::Range;
 /// assert!(read < file.len() as u64 / 5);
 /// # Ok::<(), ferrosz::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct PartialStream {
-    /// The stream, with zeros where it is not known. The system gives memory only to pages that are written.
-    image: Vec<u8>,
+    /// The stream, with zeros where it is not known.
+    image: MmapMut,
     header: Header,
     order: Order,
     /// In ascending order, apart from each other.
@@ -101,7 +103,7 @@ impl PartialStream {
         })?;
         record::check(records, header.record_sum)?;
         let mut stream = Self {
-            image: try_zeroed(header.stream_bytes())?,
+            image: sparse(header.stream_bytes())?,
             header,
             order: Order::of_records(records, &header)?,
             known: Vec::new(),
@@ -242,6 +244,25 @@ impl PartialStream {
         }
         unknown.retain(|range| range.start < range.end);
         joined(unknown, Self::GAP)
+    }
+}
+
+impl Clone for PartialStream {
+    /// Copies the known bytes. Without memory for them it ends the process, as a vector does.
+    fn clone(&self) -> Self {
+        let Ok(mut image) = sparse(self.image.len() as u64) else {
+            handle_alloc_error(Layout::for_value(&self.image[..]));
+        };
+        for range in &self.known {
+            let range = range.start as usize..range.end as usize;
+            image[range.clone()].copy_from_slice(&self.image[range]);
+        }
+        Self {
+            image,
+            header: self.header,
+            order: self.order,
+            known: self.known.clone(),
+        }
     }
 }
 

@@ -7,9 +7,13 @@ use crate::part::Part;
 use crate::partial::PartialStream;
 use crate::read_at::ReadAt;
 use crate::update::Update;
+use ferrosz_codec::container::update::Tail;
 use ferrosz_codec::{FormatError, Value, ValueType};
 use std::ops::Range;
 use std::slice;
+
+/// The most bytes behind a stream that are read at once.
+const BLOCK: u64 = 1 << 16;
 
 /// A stream in a place that is read by ranges. It reads the bytes that are needed, and those between needed ones that are
 /// near each other. Bytes that were read stay known.
@@ -149,6 +153,31 @@ impl<R: ReadAt> StreamAt<R> {
     pub fn update<V: Value>(&mut self, part: &Part, values: &[V]) -> Result<Update, Error> {
         self.fetch_missing(|stream| stream.missing_to_update(part))?;
         Update::new(self.stream.bytes(), part, values)
+    }
+
+    /// Checks that the place has all bytes of the stream, and behind them nothing but what an interrupted update left. Who
+    /// writes an update there checks this first: all other bytes behind the stream would be lost. They are read until they
+    /// are known to be others; none are if there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Format`] if the stream is cut off or other bytes follow it; [`Error::Io`] if the place cannot be read.
+    pub fn check_end(&mut self) -> Result<(), Error> {
+        let needed = self.stream.bytes().len() as u64;
+        let found = self.place.byte_len().map_err(Error::io("read"))?;
+        if found < needed {
+            return Err(FormatError::Truncated { needed, found }.into());
+        }
+        for start in (needed..found).step_by(BLOCK as usize) {
+            let block = start..found.min(start + BLOCK);
+            let bytes = read(&self.place, slice::from_ref(&block), &mut self.traffic)?;
+            match Tail::of(&bytes.concat()) {
+                Some(Tail::UnfinishedUpdate) if start == needed => break,
+                Some(Tail::Nothing | Tail::Zeros) => {}
+                _ => return Err(FormatError::TrailingBytes(found - needed).into()),
+            }
+        }
+        Ok(())
     }
 
     /// All bytes of the stream: reads those that are not known, in one round.

@@ -27,6 +27,7 @@ pub struct Field {
 enum Keeper {
     Array(Py<PyUntypedArray>),
     Tensor(ImportedDlpack),
+    Memory(Vec<u64>),
 }
 
 // SAFETY: the memory does not move and stays as long as the array, which is kept; no thread writes through `start`.
@@ -85,6 +86,18 @@ impl Field {
             shape: view.shape().iter().map(|length| *length as u64).collect(),
             _keeper: Keeper::Tensor(tensor),
         })
+    }
+
+    /// Numbers of this type and in this shape, from the start of `memory`, which has all of them.
+    pub fn of_memory(memory: Vec<u64>, number_type: NumberType, shape: Vec<u64>) -> Self {
+        let values = (shape.iter().product::<u64>() * number_type.parts()) as usize;
+        Self {
+            start: memory.as_ptr().cast(),
+            values,
+            number_type,
+            shape,
+            _keeper: Keeper::Memory(memory),
+        }
     }
 
     /// The type of the numbers.

@@ -5,8 +5,10 @@ mod calls;
 mod input;
 mod memory;
 mod stream;
+mod update;
 
 pub use array::DeviceArray;
 pub use calls::{compress, decompress};
 pub use input::{is_on_gpu, on_cpu};
 pub use memory::release_memory;
+pub use update::{compact, update};

@@ -66,7 +66,7 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]
-    use crate::update::{update, update_in_place};
+    use crate::update::{compact, update, update_in_place};
     #[pymodule_export]
     use crate::verify::verify;
 

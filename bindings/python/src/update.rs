@@ -1,18 +1,20 @@
-//! `update` and `update_in_place`: a part of the array of a stream is replaced.
+//! `update` and `update_in_place`: a part of the array of a stream is replaced. `compact`: what was replaced is removed.
 
 use crate::array_in::Field;
+use crate::decompressor::is_host_buffer;
+use crate::device;
 use crate::dtype::NumberType;
 use crate::error::{argument, raised};
 use crate::part::IndexedBox;
 use crate::pool;
 use crate::stream::{Bytes, Stream};
 use ferrosz::codec::with_value;
-use ferrosz::stream::Update;
-use ferrosz::{Info, Part};
+use ferrosz::stream::{ReadAt, StreamAt, Update};
+use ferrosz::{Error, Info, Part};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PySlice};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Replaces a box of the array of a stream by other values; returns the new stream. Only the chunks of the box are decoded and
@@ -20,13 +22,17 @@ use std::path::{Path, PathBuf};
 /// have no updates; the preset `"fast"` takes none of them.
 ///
 /// stream
-///     The stream, which stays as it is: a `Stream`, `bytes` or any other buffer.
+///     The stream, which stays as it is: a `Stream`, `bytes` or any other buffer; or one in the memory of a GPU, of which the
+///     result is a `DeviceArray`. There only the chunks of the box travel to the CPU, which codes them. `decompress` takes the
+///     result after `compact`.
 /// values
-///     An array with the element type of the stream and the shape of the box.
+///     An array with the element type of the stream and the shape of the box; for a stream on a GPU also one on that GPU.
 /// box
 ///     An index as `decompress` takes it.
+/// cuda_stream
+///     As that of `compress`.
 ///
-/// Raises `ArgumentError`, `UnsupportedType`, `DamagedStream` and `OutOfMemory`.
+/// Raises `ArgumentError`, `UnsupportedType`, `DamagedStream`, `DeviceError` and `OutOfMemory`.
 ///
 /// >>> stream = ferrosz.compress(np.zeros((300, 400), "float32"), abs=1e-3, preset="fast")
 /// >>> stream = ferrosz.update(stream, np.ones((2, 400), "float32"), box=np.s_[7:9])
@@ -35,17 +41,55 @@ use std::path::{Path, PathBuf};
 /// >>> stream.info.update_bytes > 0
 /// True
 #[pyfunction]
-#[pyo3(signature = (stream, values, *, r#box))]
-pub fn update(
-    stream: &Bound<'_, PyAny>,
-    values: &Bound<'_, PyAny>,
-    r#box: &Bound<'_, PyAny>,
-) -> PyResult<Stream> {
+#[pyo3(signature = (stream, values, *, r#box, cuda_stream=None))]
+pub fn update<'py>(
+    stream: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyAny>,
+    r#box: &Bound<'py, PyAny>,
+    cuda_stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = stream.py();
+    if !is_host_buffer(stream) && device::is_on_gpu(stream) {
+        let updated = device::update(stream, values, r#box, cuda_stream)?;
+        return Ok(Bound::new(py, updated)?.into_any());
+    }
     let bytes = Bytes::new(stream)?;
-    let update = made(bytes.as_slice(), values, r#box)?;
+    let update = on_host(bytes.as_slice(), values, r#box)?;
     let mut stream = bytes.as_slice().to_vec();
     update.apply(&mut stream);
-    Ok(stream.into())
+    Ok(Bound::new(py, Stream::from(stream))?.into_any())
+}
+
+/// The stream without the chunks that updates replaced: a new one, with the same array. Nothing is coded again.
+///
+/// stream
+///     A stream as `update` takes it.
+/// cuda_stream
+///     As that of `compress`.
+///
+/// Raises `ArgumentError`, `UnsupportedType`, `DamagedStream`, `DeviceError` and `OutOfMemory`.
+///
+/// >>> stream = ferrosz.compress(np.zeros((300, 400), "float32"), abs=1e-3, preset="fast")
+/// >>> updated = ferrosz.update(stream, np.ones((2, 400), "float32"), box=np.s_[7:9])
+/// >>> compacted = ferrosz.compact(updated)
+/// >>> len(compacted) < len(updated), compacted.info.update_bytes
+/// (True, 0)
+/// >>> bool((ferrosz.decompress(compacted) == ferrosz.decompress(updated)).all())
+/// True
+#[pyfunction]
+#[pyo3(signature = (stream, *, cuda_stream=None))]
+pub fn compact<'py>(
+    stream: &Bound<'py, PyAny>,
+    cuda_stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = stream.py();
+    if !is_host_buffer(stream) && device::is_on_gpu(stream) {
+        return Ok(Bound::new(py, device::compact(stream, cuda_stream)?)?.into_any());
+    }
+    let bytes = Bytes::new(stream)?;
+    let compacted = py.detach(|| ferrosz::stream::compact(bytes.as_slice()));
+    let compacted = compacted.map_err(|error| raised(py, &error))?;
+    Ok(Bound::new(py, Stream::from(compacted))?.into_any())
 }
 
 /// As `update`, but changes a stream where it is: in a `bytearray`, or in a file. Returns the bytes that were appended.
@@ -75,7 +119,7 @@ pub fn update_in_place(
 ) -> PyResult<usize> {
     let py = target.py();
     if let Ok(array) = target.cast::<PyByteArray>() {
-        let update = made(Bytes::new(target)?.as_slice(), values, r#box)?;
+        let update = on_host(Bytes::new(target)?.as_slice(), values, r#box)?;
         apply(array, &update)?;
         return Ok(update.appended.len());
     }
@@ -88,24 +132,58 @@ pub fn update_in_place(
         error.set_cause(py, Some(cause));
         error
     })?;
-    let (mut file, stream) = py.detach(|| opened(&path))?;
-    let update = made(&stream, values, r#box)?;
+    let mut file = py.detach(|| locked(&path))?;
+    let update = on_host(&file, values, r#box)?;
     py.detach(|| update.apply_to_file(&mut file))?;
     Ok(update.appended.len())
 }
 
-/// The update of a stream that replaces a box by an array.
-fn made(stream: &[u8], values: &Bound<'_, PyAny>, index: &Bound<'_, PyAny>) -> PyResult<Update> {
-    let py = values.py();
-    let info = ferrosz::info(stream).map_err(|error| raised(py, &error))?;
+/// The update of a stream in memory or in a file that replaces a box by an array.
+fn on_host<R: ReadAt + Send>(
+    place: R,
+    values: &Bound<'_, PyAny>,
+    index: &Bound<'_, PyAny>,
+) -> PyResult<Update> {
+    let opened = values.py().detach(|| {
+        let mut stream = StreamAt::open(place)?;
+        stream.check_end()?;
+        Ok(stream)
+    });
+    made(
+        opened,
+        &Field::new(values)?,
+        index,
+        |py, error| match error {
+            Error::Io { kind, reason, .. } => io::Error::new(*kind, reason.clone()).into(),
+            error => raised(py, error),
+        },
+    )
+}
+
+/// The update of a stream that replaces a box by a field. `fault` makes exceptions of errors.
+///
+/// # Errors
+///
+/// `ArgumentError` if the box is not of the stream or the field not of the box, and `fault`.
+pub fn made<R: ReadAt + Send>(
+    opened: Result<StreamAt<R>, Error>,
+    field: &Field,
+    index: &Bound<'_, PyAny>,
+    fault: fn(Python<'_>, &Error) -> PyErr,
+) -> PyResult<Update> {
+    let py = index.py();
+    let found = opened.and_then(|mut stream| {
+        let info = py.detach(|| stream.info())?;
+        Ok((stream, info))
+    });
+    let (mut stream, info) = found.map_err(|error| fault(py, &error))?;
     let wanted = IndexedBox::new(index, info.number_extents())?;
-    let field = Field::new(values)?;
-    check(py, &field, &info, &wanted)?;
+    check(py, field, &info, &wanted)?;
     let part = NumberType::of(&info).part_of_values(Part::Box(wanted.ranges));
     let update = py.detach(|| {
-        pool::run(|| with_value!(info.dtype, V => Update::new(stream, &part, field.values::<V>())))
+        pool::run(|| with_value!(info.dtype, V => stream.update(&part, field.values::<V>())))
     })?;
-    update.map_err(|error| raised(py, &error))
+    update.map_err(|error| fault(py, &error))
 }
 
 /// Checks that an array can replace a box.
@@ -134,15 +212,12 @@ fn apply(array: &Bound<'_, PyByteArray>, update: &Update) -> PyResult<()> {
     array.set_item(place(0, update.header.len() as isize), header)
 }
 
-/// A file that is locked against other updates, and its stream.
-fn opened(path: &Path) -> io::Result<(File, Vec<u8>)> {
-    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+/// A file that is locked against other updates.
+fn locked(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
     match file.lock() {
         // Some file systems have no locks.
-        Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
     }
-    let mut stream = Vec::new();
-    file.read_to_end(&mut stream)?;
-    Ok((file, stream))
 }

@@ -200,6 +200,29 @@ def check_changed_bytes() -> None:
         raise AssertionError("no DamagedStream")
 
 
+def check_updates() -> None:
+    """Updates in device memory are those of the host, wherever the stream and the values are, and leave the old stream."""
+    for dtype, codec in (("float32", "plain"), ("float64", "layered"), ("int16", "fixed"), ("complex64", "plain")):
+        array = field_of(4, "float32" if dtype == "complex64" else dtype).astype(dtype)
+        stream = ferrosz.compress(array, range=BOUND, codec=codec, fill=None, device="cpu")
+        room = cupy.zeros(len(stream) + 4096, "uint8")
+        room[: len(stream)] = cupy.frombuffer(bytes(stream), "uint8")
+        on_gpu: Any = room
+        for box in (np.s_[3:5, :, 7:20], np.s_[-1, 9], np.s_[2:2], np.s_[...]):
+            values = array[box][::-1].copy()
+            for given in (values, cupy.asarray(values), torch.from_dlpack(cupy.asarray(values))):
+                cupy.cuda.Device().synchronize()
+                with cupy.cuda.Stream(non_blocking=True):
+                    updated = ferrosz.update(on_gpu, given, box=box)
+                assert bytes_of(updated) == bytes(ferrosz.update(stream, values, box=box)), f"{dtype} {codec} {box}"
+            assert bytes_of(on_gpu)[: len(stream)] == bytes(stream), "the old stream is changed"
+            on_gpu, stream = updated, ferrosz.update(stream, values, box=box)
+        compacted, expected = ferrosz.compact(on_gpu), ferrosz.compact(stream)
+        assert bytes_of(compacted) == bytes(expected) and bytes_of(ferrosz.compact(compacted)) == bytes(expected)
+        back = cupy.asnumpy(cupy.from_dlpack(ferrosz.decompress(compacted)))
+        assert np.array_equal(back, ferrosz.decompress(stream, device="cpu"))
+
+
 def check_threads() -> None:
     """Threads share an object, each on a stream of its own."""
     from concurrent.futures import ThreadPoolExecutor
@@ -238,6 +261,12 @@ def check_errors() -> None:
     refused += [
         (ferrosz.DamagedStream, lambda: ferrosz.decompress(damaged)),
         (ferrosz.DamagedStream, lambda: ferrosz.decompress(stream[:-16].copy())),
+        (ferrosz.DamagedStream, lambda: ferrosz.update(stream[:-16].copy(), array[0], box=0)),
+        (ferrosz.DamagedStream, lambda: ferrosz.compact(stream[:-16].copy())),
+        (ferrosz.ArgumentError, lambda: ferrosz.update(stream, array[:2], box=0)),
+        (ferrosz.ArgumentError, lambda: ferrosz.update(stream, array[0].astype("float64"), box=0)),
+        (ferrosz.UnsupportedType, lambda: ferrosz.update(stream, array[0].astype("bool"), box=0)),
+        (ferrosz.ArgumentError, lambda: ferrosz.update(ferrosz.compress(array, abs=1, codec="interp"), array[0], box=0)),
         (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(3, "float32"))),
         (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=cupy.empty(array.shape, "float64"))),
         (ferrosz.ArgumentError, lambda: ferrosz.decompress(stream, out=np.empty(array.shape, "float32"))),
@@ -361,6 +390,7 @@ def main() -> None:
     check_batches()
     check_results_that_end_early()
     check_changed_bytes()
+    check_updates()
     check_threads()
     check_errors()
     check_memory()

@@ -54,6 +54,47 @@ def test_in_place_there_are_the_same_bytes(field: np.ndarray, tmp_path: Path) ->
         assert in_memory == bytes(stream) == path.read_bytes()
 
 
+def test_an_update_reads_few_bytes_of_a_file(tmp_path: Path) -> None:
+    field = np.random.default_rng(5).normal(0, 100, 1_000_000).astype("float32")
+    stream = ferrosz.compress(field, abs=0.01, codec="plain")
+    path = tmp_path / "t.fsz"
+    path.write_bytes(stream)
+    counts = Path("/proc/self/io")
+    if not counts.exists():
+        pytest.skip("the system does not count bytes that are read")
+
+    def read() -> int:
+        return int(counts.read_text().split()[1])
+
+    before = read()
+    ferrosz.update_in_place(path, np.ones(10, "float32"), box=np.s_[500_000:500_010])
+    assert 5 * (read() - before) < len(stream)
+    assert beyond(np.ones(10), ferrosz.decompress(path.read_bytes(), box=np.s_[500_000:500_010]), 0.01) == 0
+
+
+def test_what_was_replaced_is_removed(field: np.ndarray) -> None:
+    stream = ferrosz.compress(field, abs=0.01, codec="plain")
+    assert ferrosz.compact(stream) == stream
+    updated = ferrosz.update(ferrosz.update(stream, field[0], box=3), -field[1], box=3)
+    compacted = ferrosz.compact(bytearray(updated))
+    assert len(compacted) < len(updated) and compacted.info.update_bytes == 0
+    assert ferrosz.decompress(compacted).tobytes() == ferrosz.decompress(updated).tobytes()
+    with pytest.raises(ferrosz.DamagedStream):
+        ferrosz.compact(bytes(updated)[:-1])
+    with pytest.raises(ferrosz.UnsupportedType):
+        ferrosz.compact(3)
+
+
+def test_other_bytes_behind_a_stream_are_not_overwritten(field: np.ndarray, tmp_path: Path) -> None:
+    stream, path = bytes(ferrosz.compress(field, abs=0.01, codec="plain")), tmp_path / "t.fsz"
+    for wrong in (stream + b"other", stream[:-1], b"", bytes(300)):
+        path.write_bytes(wrong)
+        for target in (bytearray(wrong), path):
+            with pytest.raises(ferrosz.DamagedStream):
+                ferrosz.update_in_place(target, field[0], box=0)
+        assert path.read_bytes() == wrong
+
+
 def test_what_an_interrupted_update_left_goes(field: np.ndarray, tmp_path: Path) -> None:
     stream = bytes(ferrosz.compress(field, abs=0.01, codec="plain"))
     updated = bytes(ferrosz.update(stream, field[:30], box=np.s_[1:31]))

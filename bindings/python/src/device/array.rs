@@ -27,7 +27,7 @@ pub struct DeviceArray {
     memory: Arc<DeviceMemory>,
     element: ElementType,
     shape: Vec<u64>,
-    /// The layout of the stream that was put there.
+    /// The layout of the stream that was put there, if it is known.
     layout: Option<StreamLayout>,
 }
 
@@ -140,13 +140,13 @@ impl fmt::Display for ElementType {
 }
 
 impl DeviceArray {
-    /// A stream of this layout, of so many bytes.
-    pub fn of_stream(memory: DeviceMemory, bytes: u64, layout: StreamLayout) -> Self {
+    /// A stream of so many bytes, and its layout, if it is known.
+    pub fn of_stream(memory: DeviceMemory, bytes: u64, layout: Option<StreamLayout>) -> Self {
         Self {
             memory: Arc::new(memory),
             element: ElementType::Byte,
             shape: vec![bytes],
-            layout: Some(layout),
+            layout,
         }
     }
 
@@ -160,7 +160,7 @@ impl DeviceArray {
         }
     }
 
-    /// The layout of the stream that was put there. Those who have the memory may have put something else there since.
+    /// The layout of the stream that was put there, if it is known. Those who have the memory may have put something else there since.
     pub fn layout(&self) -> Option<StreamLayout> {
         self.layout
     }

@@ -3,13 +3,12 @@
 use crate::device::array::{DeviceArray, DeviceMemory, ElementType};
 use crate::device::input::DeviceInput;
 use crate::device::memory::Memory;
-use crate::device::stream::{CallerStream, failed};
+use crate::device::stream::CallerStream;
 use crate::dtype::NumberType;
 use crate::error::{UNSUPPORTED_TYPE, argument, raised, typed};
 use crate::options::{Aim, Options};
 use crate::part::IndexedBox;
 use ferrosz::codec::with_value;
-use ferrosz::cuda::cudarc::driver::result;
 use ferrosz::cuda::{AtAddress, FieldChoice};
 use ferrosz::stream::StreamLayout;
 use ferrosz::{Decompressor, Error, Part, Value};
@@ -102,18 +101,11 @@ impl Compression<'_> {
         let bytes = workspace.stream_bytes(stream)?;
         let memory = match out {
             Some(out) => DeviceMemory::of_caller(out, gpu),
-            None => {
-                // The room is far longer than the stream.
-                let exact = Memory::new(self.caller, bytes)?;
-                let (to, count) = (exact.address, bytes as usize);
-                // SAFETY: both have so many bytes.
-                unsafe { result::memcpy_dtod_async(to, output.0, count, stream.cu_stream()) }
-                    .and_then(|()| stream.synchronize())
-                    .map_err(failed("copy the stream"))?;
-                DeviceMemory::new(exact, gpu)
-            }
+            // The room is far longer than the stream.
+            // SAFETY: the stream is there, and `scratch` keeps it.
+            None => DeviceMemory::new(unsafe { Memory::copy(self.caller, output.0, bytes) }?, gpu),
         };
-        Ok(DeviceArray::of_stream(memory, bytes, layout))
+        Ok(DeviceArray::of_stream(memory, bytes, Some(layout)))
     }
 
     /// The number of values: of complex numbers their parts.
@@ -155,11 +147,7 @@ pub fn decompress<'py>(
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = bytes.py();
-    let (input, caller) = DeviceInput::new(bytes, stream)?;
-    if input.kind != "u1" || input.shape.len() != 1 {
-        let message = "stream: a stream in device memory is an array of bytes with one dimension";
-        return Err(argument(py, message));
-    }
+    let (input, caller) = DeviceInput::of_stream(bytes, stream)?;
     let call = Decompression {
         decompressor,
         input: &input,

@@ -77,6 +77,45 @@ impl DeviceInput {
         }
     }
 
+    /// As [`DeviceInput::new`], if the array is one of bytes, which may be a stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DeviceInput::new`]; `ArgumentError` if it is none.
+    pub fn of_stream(
+        object: &Bound<'_, PyAny>,
+        given: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Self, CallerStream)> {
+        let (input, caller) = Self::new(object, given)?;
+        match (&input.kind[..], input.shape.len()) {
+            ("u1", 1) => Ok((input, caller)),
+            _ => Err(argument(
+                object.py(),
+                "stream: a stream in device memory is an array of bytes with one dimension",
+            )),
+        }
+    }
+
+    /// An array of the caller that a call on this stream uses. `name` is that of the argument.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DeviceInput::new`]; `ArgumentError` if it is on another GPU.
+    pub fn on_stream(
+        object: &Bound<'_, PyAny>,
+        name: &str,
+        caller: &CallerStream,
+    ) -> PyResult<Self> {
+        let py = object.py();
+        let handle = caller.stream.cu_stream() as usize;
+        let handle = handle.into_pyobject(py)?.into_any();
+        let (input, stream) = Self::new(object, Some(&handle))?;
+        match stream.gpu.context().ordinal() == caller.gpu.context().ordinal() {
+            true => Ok(input),
+            false => Err(argument(py, format!("{name}: it is on another GPU"))),
+        }
+    }
+
     /// An array of the caller that a call on this stream writes to, and its number of bytes.
     ///
     /// # Errors
@@ -92,12 +131,7 @@ impl DeviceInput {
         if !is_on_gpu(out) {
             return fault("it is not in the memory of a GPU, as the other array is");
         }
-        let handle = caller.stream.cu_stream() as usize;
-        let handle = handle.into_pyobject(py)?.into_any();
-        let (output, stream) = Self::new(out, Some(&handle))?;
-        if stream.gpu.context().ordinal() != caller.gpu.context().ordinal() {
-            return fault("it is on another GPU");
-        }
+        let output = Self::on_stream(out, "out", caller)?;
         if output.read_only {
             return fault("it is read-only");
         }

@@ -55,6 +55,27 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// A copy of so many bytes at this address. Waits for the work on the caller's stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Memory::new`].
+    ///
+    /// # Safety
+    ///
+    /// They are on the caller's GPU, and stay until the call ends.
+    pub unsafe fn copy(caller: &CallerStream, address: u64, bytes: u64) -> Result<Self, Error> {
+        let memory = Self::new(caller, bytes)?;
+        let (stream, count) = (&caller.stream, bytes as usize);
+        // SAFETY: both have so many bytes.
+        unsafe { result::memcpy_dtod_async(memory.address, address, count, stream.cu_stream()) }
+            .and_then(|()| stream.synchronize())
+            .map_err(failed("copy the stream"))?;
+        Ok(memory)
+    }
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         let context = self.stream.context();

@@ -1,4 +1,4 @@
-// Compresses and decompresses a field in device memory, on a CUDA stream of its own. Without a GPU it says so and ends.
+// Compresses, decompresses and updates a field in device memory, on a CUDA stream of its own. Without a GPU it says so and ends.
 //
 //     nvcc device_memory.c $(pkg-config --cflags --libs ferrosz) -o device_memory && ./device_memory
 //
@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROWS = 1000, COLUMNS = 1000, ELEMENTS = ROWS * COLUMNS };
 
@@ -20,6 +21,15 @@ static void check(int is_done) {
         fprintf(stderr, "ferrosz: %s; CUDA: %s\n", ferrosz_error_text(error), cudaGetErrorString(cudaGetLastError()));
         exit(1);
     }
+}
+
+// Whether device memory has the bytes of a stream of the host.
+static int is_on_device(const ferrosz_buffer *on_host, const void *stream, uint64_t bytes) {
+    uint8_t *from_device = malloc(bytes);
+    check(!cudaMemcpy(from_device, stream, bytes, cudaMemcpyDeviceToHost));
+    int is_same = ferrosz_buffer_bytes(on_host) == bytes && !memcmp(ferrosz_buffer_data(on_host), from_device, bytes);
+    free(from_device);
+    return is_same;
 }
 
 int main(int argc, char **argv) {
@@ -75,10 +85,7 @@ int main(int argc, char **argv) {
     check(!cudaMemcpy(from_device, stream, bytes, cudaMemcpyDeviceToHost));
     ferrosz_buffer *on_host = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, host, ELEMENTS, error);
     check(on_host != NULL);
-    int is_same = ferrosz_buffer_bytes(on_host) == bytes;
-    for (uint64_t i = 0; is_same && i < bytes; i++) {
-        is_same = ferrosz_buffer_data(on_host)[i] == from_device[i];
-    }
+    int is_same = is_on_device(on_host, stream, bytes);
     const uint64_t starts[] = {500, 300}, lengths[] = {4, 8};
     float box[32];
     check(!ferrosz_gpu_decompress_box(gpu, cuda_stream, NULL, compressor, stream, bytes, ELEMENTS, 2, starts, lengths,
@@ -88,6 +95,33 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 32; i++) {
         is_same &= box[i] == back[(500 + i / 8) * COLUMNS + 300 + i % 8];
     }
+
+    // A box of the stream is replaced by values of the host, which makes the same stream. The first call says how much room
+    // the stream needs.
+    for (int i = 0; i < 32; i++) {
+        box[i] = (float)-i;
+    }
+    ferrosz_update *update = ferrosz_update_new(from_device, bytes, 2, starts, lengths, FERROSZ_F32, box, 32, error);
+    ferrosz_buffer *updated = ferrosz_update_apply(update, from_device, bytes, error);
+    check(updated != NULL);
+    uint64_t longer, compact;
+    void *grown, *compacted;
+    check(ferrosz_gpu_update(gpu, cuda_stream, stream, bytes, 2, starts, lengths, FERROSZ_F32, box, 32, &longer, error) ==
+          FERROSZ_OUTPUT_TOO_SMALL);
+    check(!cudaMalloc(&grown, longer) && !cudaMalloc(&compacted, longer));
+    check(!cudaMemcpy(grown, stream, bytes, cudaMemcpyDeviceToDevice));
+    check(!ferrosz_gpu_update(gpu, cuda_stream, grown, longer, 2, starts, lengths, FERROSZ_F32, box, 32, &longer, error));
+    is_same &= is_on_device(updated, grown, longer);
+
+    // Without the chunks that were replaced the stream is decompressed as one of ferrosz_gpu_compress.
+    check(!ferrosz_gpu_compact(gpu, cuda_stream, grown, longer, compacted, longer, &compact, error));
+    check(!ferrosz_gpu_decompress_box(gpu, cuda_stream, NULL, compressor, compacted, compact, ELEMENTS, 2, starts, lengths,
+                                      FERROSZ_F32, decoded, 32, workspace, error));
+    check(!ferrosz_workspace_check(gpu, cuda_stream, workspace, error));
+    check(!cudaMemcpy(back, decoded, sizeof box, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; i++) {
+        largest = fmax(largest, fabs((double)box[i] - (double)back[i]));
+    }
     printf("%zu bytes became %llu, largest error %g, %s\n", ELEMENTS * sizeof *host, (unsigned long long)bytes, largest,
            is_same ? "the same bytes as on the host" : "OTHER BYTES THAN ON THE HOST");
 
@@ -96,12 +130,12 @@ int main(int argc, char **argv) {
         fwrite(from_device, 1, bytes, file);
         fclose(file);
     }
-    ferrosz_buffer_free(on_host);
+    ferrosz_buffer_free(on_host), ferrosz_buffer_free(updated), ferrosz_update_free(update);
     ferrosz_workspace_free(workspace);
     ferrosz_compressor_free(compressor);
     ferrosz_gpu_free(gpu);
     ferrosz_error_free(error);
-    cudaFree(field), cudaFree(stream), cudaFree(decoded), cudaFree(memory), cudaStreamDestroy(cuda_stream);
+    cudaFree(field), cudaFree(stream), cudaFree(decoded), cudaFree(memory), cudaFree(grown), cudaFree(compacted), cudaStreamDestroy(cuda_stream);
     free(host), free(back), free(from_device);
     return largest <= 0.1 && is_same ? 0 : 1;
 }

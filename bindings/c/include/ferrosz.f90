@@ -535,6 +535,23 @@ module ferrosz
             integer(c_int32_t), value :: type
             integer(c_int32_t) :: ferrosz_gpu_decompress_box
         end function
+        function ferrosz_gpu_update(gpu, cuda_stream, stream, room, dimensions, starts, lengths, type, &
+            values, elements, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, stream, values, error
+            integer(c_int64_t), value :: room, dimensions, elements
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: type
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_gpu_update
+        end function
+        function ferrosz_gpu_compact(gpu, cuda_stream, stream, room, output, output_room, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: gpu, cuda_stream, stream, output, error
+            integer(c_int64_t), value :: room, output_room
+            integer(c_int64_t), intent(out) :: bytes
+            integer(c_int32_t) :: ferrosz_gpu_compact
+        end function
         function ferrosz_workspace_stream_bytes(gpu, cuda_stream, workspace, bytes, error) bind(c)
             import
             type(c_ptr), value :: gpu, cuda_stream, workspace, error

@@ -727,6 +727,36 @@ const uint64_t *ferrosz_workspace_stream_bytes_cell(const ferrosz_workspace *wor
 // A device pointer to a number that is 0 if the last decompression found no fault; null for a null pointer.
 const uint64_t *ferrosz_workspace_fault_cell(const ferrosz_workspace *workspace);
 
+// Replaces a box of the field of the stream at the start of `stream`, device memory with room for `room` bytes, by `elements`
+// values of `type` in host memory, as ferrosz_update_new. Stores the length of the new stream in `bytes`. The chunks of the
+// box travel to the host, which codes them again. With FERROSZ_OUTPUT_TOO_SMALL, `bytes` is the room that is needed, and
+// the stream is the old one. `stream` is aligned to 16 bytes. Waits for the work on `cuda_stream`.
+ferrosz_status ferrosz_gpu_update(const ferrosz_gpu *gpu,
+                                  void *cuda_stream,
+                                  void *stream,
+                                  uint64_t room,
+                                  uint64_t dimensions,
+                                  const uint64_t *starts,
+                                  const uint64_t *lengths,
+                                  ferrosz_type type,
+                                  const void *values,
+                                  uint64_t elements,
+                                  uint64_t *bytes,
+                                  ferrosz_error *error);
+
+// Copies the stream at the start of `stream`, device memory of `room` bytes, to the start of `output`, without the chunks that
+// updates replaced. `output` is other device memory with room for `output_room` bytes; the copy is not longer than the stream.
+// Stores its length in `bytes`; with FERROSZ_OUTPUT_TOO_SMALL, the room that is needed. Both are aligned to 16 bytes. Waits
+// for the work on `cuda_stream`.
+ferrosz_status ferrosz_gpu_compact(const ferrosz_gpu *gpu,
+                                   void *cuda_stream,
+                                   const void *stream,
+                                   uint64_t room,
+                                   void *output,
+                                   uint64_t output_room,
+                                   uint64_t *bytes,
+                                   ferrosz_error *error);
+
 // Makes room for a message of `bytes` bytes from a member, which the caller fills before the function `exchange` of its
 // group returns. Null if there is no memory, or the inbox is null.
 uint8_t *ferrosz_inbox_add(ferrosz_inbox *inbox,

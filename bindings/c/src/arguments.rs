@@ -96,6 +96,18 @@ impl<T> Place<T> {
     }
 }
 
+impl Place<u64> {
+    /// Stores the length of an output; if there was too little room for it, the room that it needs, or else 0.
+    pub(crate) fn store_length(&self, found: Result<u64, ferrosz::Error>) -> Result<(), Failure> {
+        self.store(match &found {
+            Ok(length) => *length,
+            Err(ferrosz::Error::OutputTooSmall { needed, .. }) => *needed,
+            Err(_) => 0,
+        });
+        Ok(found.map(|_| ())?)
+    }
+}
+
 /// The first `needed` values of an output with room for so many; stores their number.
 pub(crate) unsafe fn output<'a, T>(
     values: *mut c_void,

@@ -63,18 +63,11 @@ pub unsafe extern "C" fn ferrosz_compress(
         let stream = unsafe { arguments::slice_mut::<u8>("stream", stream.cast(), room)? };
         let bytes = Place::needed("bytes", bytes)?;
         bytes.store(0);
-        let result = with_value!(value_type(r#type)?, V => {
+        bytes.store_length(with_value!(value_type(r#type)?, V => {
             // SAFETY: by the contract of the crate.
             let field = unsafe { arguments::slice::<V>("field", field.cast(), elements)? };
-            compressor.0.compress_into(field, stream)
-        });
-        match &result {
-            Ok(length) => bytes.store(*length as u64),
-            Err(ferrosz::Error::OutputTooSmall { needed, .. }) => bytes.store(*needed),
-            Err(_) => {}
-        }
-        result?;
-        Ok(())
+            compressor.0.compress_into(field, stream).map(|length| length as u64)
+        }))
     })
 }
 

@@ -1,5 +1,7 @@
 //! Compression and decompression of device memory, on a CUDA stream of the caller.
 
+mod update;
+
 use crate::arguments::{self, Place};
 use crate::compressor::Compressor;
 use crate::decompress::box_of;

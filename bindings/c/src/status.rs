@@ -36,7 +36,8 @@ pub(crate) fn status_of(error: &Error) -> ferrosz_status {
         Error::OutputTooSmall { .. } => FERROSZ_OUTPUT_TOO_SMALL,
         Error::OutOfMemory { .. } => FERROSZ_OUT_OF_MEMORY,
         Error::NoDevice { .. } | Error::OldGpu { .. } => FERROSZ_NO_DEVICE,
-        Error::Cuda { .. } => FERROSZ_CUDA_FAILED,
+        // The only places that this library reads are devices.
+        Error::Cuda { .. } | Error::Io { .. } => FERROSZ_CUDA_FAILED,
         Error::Group { .. } => FERROSZ_GROUP_FAILED,
         Error::KernelFault(_) => FERROSZ_INTERNAL,
         _ => FERROSZ_INVALID_ARGUMENT,

@@ -830,6 +830,9 @@ static void without_a_gpu(ferrosz_error *error) {
     CHECK(gpu == NULL && ferrosz_error_status(error) == FERROSZ_NO_DEVICE && strstr(ferrosz_error_text(error), "cuda"));
     CHECK_FAILS(ferrosz_gpu_compress(NULL, NULL, NULL, FERROSZ_F32, NULL, 1, NULL, 1, NULL, error), FERROSZ_INVALID_ARGUMENT, "gpu: the pointer is null");
     CHECK_FAILS(ferrosz_gpu_decompress(NULL, NULL, NULL, NULL, NULL, 1, FERROSZ_F32, 1, NULL, 1, NULL, error), FERROSZ_INVALID_ARGUMENT, "gpu: the pointer is null");
+    uint64_t bytes = 7;
+    CHECK_FAILS(ferrosz_gpu_update(NULL, NULL, NULL, 1, 0, NULL, NULL, FERROSZ_F32, NULL, 0, &bytes, error), FERROSZ_INVALID_ARGUMENT, "gpu: the pointer is null");
+    CHECK_FAILS(ferrosz_gpu_compact(NULL, NULL, NULL, 1, NULL, 1, &bytes, error), FERROSZ_INVALID_ARGUMENT, "gpu: the pointer is null");
     CHECK_NULL(ferrosz_workspace_new(NULL, NULL, NULL, FERROSZ_F32, 1, error), FERROSZ_INVALID_ARGUMENT, "gpu: the pointer is null");
     CHECK(ferrosz_workspace_fault_cell(NULL) == NULL && ferrosz_workspace_stream_bytes_cell(NULL) == NULL);
 }

@@ -7,7 +7,7 @@ use cust::stream::Stream;
 use ferrosz::cuda::cudarc::driver::{CudaStream, sys};
 use ferrosz::cuda::{AtAddress, Gpu, Workspace};
 use ferrosz::stream::StreamLayout;
-use ferrosz::{Compressor, Decompressor, Value};
+use ferrosz::{Compressor, Decompressor, Part, Value};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
@@ -100,6 +100,45 @@ impl<'s> OnStream<'s> {
         })
     }
 
+    /// Replaces a part of the field of the stream at the start of a buffer by `values`, in host memory. Returns the length of
+    /// the stream from then on, for which the buffer must have room.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Gpu::update`](ferrosz::cuda::Gpu::update).
+    pub fn update<V: Value>(
+        &self,
+        compressed: &mut DeviceBuffer<u8>,
+        part: &Part,
+        values: &[V],
+    ) -> Result<u64, Error> {
+        let mut compressed = self.view(compressed);
+        self.waited((self.gpu).update(&self.stream, &mut compressed, part, values))
+    }
+
+    /// Copies the stream at the start of a buffer to the start of another, without the chunks that updates replaced. Returns the
+    /// length of the copy, which is not longer than the stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Gpu::compact`](ferrosz::cuda::Gpu::compact).
+    pub fn compact(
+        &self,
+        input: &DeviceBuffer<u8>,
+        output: &mut DeviceBuffer<u8>,
+    ) -> Result<u64, Error> {
+        let (input, mut output) = (self.view(input), self.view(output));
+        self.waited(self.gpu.compact(&self.stream, &input, &mut output))
+    }
+
+    /// The result of a call. Work of one that failed is waited for, too.
+    fn waited<R>(&self, result: Result<R, ferrosz::Error>) -> Result<R, Error> {
+        if result.is_err() {
+            let _ = self.stream.synchronize();
+        }
+        Ok(result?)
+    }
+
     /// A buffer as ferrosz takes it, for calls that wait.
     fn view<T: Pod + DeviceCopy>(&self, buffer: &DeviceBuffer<T>) -> AtAddress<T> {
         let address = buffer.as_device_ptr().as_raw();
@@ -108,7 +147,7 @@ impl<'s> OnStream<'s> {
         unsafe { AtAddress::new(&self.stream, address, buffer.len() as u64) }
     }
 
-    /// Makes a call with a workspace for streams of this layout. Work of a call that fails is waited for, too.
+    /// Makes a call with a workspace for streams of this layout.
     fn call<R>(
         &mut self,
         layout: StreamLayout,
@@ -123,12 +162,9 @@ impl<'s> OnStream<'s> {
                 bytes,
             },
         };
-        let result = call(self, &mut kept.workspace);
-        if result.is_err() {
-            let _ = self.stream.synchronize();
-        }
+        let result = self.waited(call(self, &mut kept.workspace));
         self.workspace = Some(kept);
-        Ok(result?)
+        result
     }
 }
 

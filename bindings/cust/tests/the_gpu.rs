@@ -4,7 +4,8 @@ use cust::context::legacy::{self, ContextFlags};
 use cust::device::Device;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 use cust::stream::{Stream, StreamFlags};
-use ferrosz_cust::ferrosz::{self, Bound, Codec, Compressor, Decompressor, Value};
+use ferrosz_cust::ferrosz::stream::{Update, compact};
+use ferrosz_cust::ferrosz::{self, Bound, Codec, Compressor, Decompressor, Part, Value};
 use ferrosz_cust::{Error, OnStream};
 
 /// The bytes that a call on a stream of cust compresses to, and the values that a call decodes from them.
@@ -81,6 +82,36 @@ fn faults_are_errors_and_the_next_call_works() {
     let damaged = |error| matches!(error, Error::Ferrosz(ferrosz::Error::Format(_)));
     assert!(error.is_err_and(damaged));
     check(&mut on_stream, Codec::PLAIN, &values);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn updates_are_those_of_the_cpu() {
+    let _context = cust::quick_init().unwrap();
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
+    let on_stream = OnStream::new(0, &stream).unwrap();
+    let field: Vec<f32> = (0..1 << 18).map(|i| (i as f32 * 0.01).sin()).collect();
+    let compressor = Compressor::new(Codec::PLAIN, Bound::abs(1e-2).unwrap());
+    let mut expected = compressor.compress(&field).unwrap();
+    let room = vec![0; expected.len() + (1 << 20)];
+    let mut compacted = DeviceBuffer::from_slice(&room).unwrap();
+    let mut bytes = DeviceBuffer::from_slice(&[&expected[..], &[0; 1 << 20]].concat()).unwrap();
+    let found = |buffer: &DeviceBuffer<u8>, length: u64| {
+        let mut found = room.clone();
+        buffer.copy_to(&mut found).unwrap();
+        found.truncate(length as usize);
+        found
+    };
+    for start in [0, 100_000] {
+        let part = Part::Elements(start..start + 20_000);
+        let values = vec![start as f32; 20_000];
+        let length = on_stream.update(&mut bytes, &part, &values).unwrap();
+        let update = Update::new(&expected, &part, &values).unwrap();
+        update.apply(&mut expected);
+        assert!(found(&bytes, length) == expected);
+    }
+    let length = on_stream.compact(&bytes, &mut compacted).unwrap();
+    assert!(found(&compacted, length) == compact(&expected).unwrap());
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod bit_planes;
 pub mod entropy;
 pub mod fixed_length;
 pub mod plain;
+pub mod stream;
 mod tiles;
 
 use crate::code::Code;
@@ -31,8 +32,8 @@ pub struct Codes<'a> {
 }
 
 /// A stage: an encoder of codes and its decoder. ferrosz's own are [`Rans`](entropy::Rans),
-/// [`Huffman`](entropy::Huffman), [`BitPlanes`](bit_planes::BitPlanes), [`FixedLength`](fixed_length::FixedLength) and
-/// [`Plain`](plain::Plain); any other type may be one.
+/// [`Huffman`](entropy::Huffman), [`BitPlanes`](bit_planes::BitPlanes), [`FixedLength`](fixed_length::FixedLength),
+/// [`Stream`](stream::Stream) and [`Plain`](plain::Plain); any other type may be one.
 ///
 /// ```
 /// use ferrosz_stages::{Bound, CodeFormat, CodeOrder, Codes, Error, Interpolator, Pipeline, Stage};
@@ -101,6 +102,7 @@ pub fn own_stages() -> Vec<Arc<dyn Stage>> {
         Arc::new(entropy::Huffman),
         Arc::new(bit_planes::BitPlanes),
         Arc::new(fixed_length::FixedLength),
+        Arc::new(stream::Stream),
         Arc::new(plain::Plain),
     ]
 }

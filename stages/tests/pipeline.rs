@@ -11,6 +11,7 @@ use ferrosz_stages::stage::entropy::{Huffman, Rans};
 use ferrosz_stages::stage::fixed_length::FixedLength;
 use ferrosz_stages::stage::own_stages;
 use ferrosz_stages::stage::plain::Plain;
+use ferrosz_stages::stage::stream::Stream;
 use ferrosz_stages::{
     Bound, Code, CodeFormat, CodeOrder, CodeWidth, Codes, Decomposition, Device, Error,
     Interpolator, Pipeline, RadiusRule, Stage, decompress,
@@ -113,6 +114,24 @@ fn fixed_length_makes_streams_of_cuszp() {
         let wanted = cuszp::compress(&params, &differences).unwrap();
         let differs = wanted.iter().zip(&encoded).position(|(a, b)| a != b);
         assert_eq!((differs, encoded.len()), (None, wanted.len()));
+    }
+}
+
+#[test]
+fn ferrosz_makes_lossless_streams_of_integers() {
+    for order in CodeOrder::ALL {
+        let (encoded, codes, radius) = encoded(&Stream, order);
+        let differences: Vec<i16> = (codes.iter())
+            .map(|code| (i32::from(*code) - radius as i32) as i16)
+            .collect();
+        let decoded: Vec<i16> = ferrosz::Decompressor::new().decompress(&encoded).unwrap();
+        assert!(decoded == differences, "{order:?}");
+        let info = ferrosz::info(&encoded).unwrap();
+        let (extents, rank) = match order {
+            CodeOrder::Raster => ([40, 30, 30], 3),
+            CodeOrder::Level => ([1, 1, 36_000], 1),
+        };
+        assert_eq!((&info.extents[..], info.rank), (&extents[..], rank));
     }
 }
 

@@ -11,7 +11,7 @@ import interp
 import tiles
 from blocks import decode_body
 from container import BITPLANE, GEOMETRY, HUFFMAN, RANS, ceil_to, checksum
-from decode import run
+from decode import decode as decode_stream, run
 from grid import AXES, TileGrid, anchor_distance, coarse_extents, product
 
 HEADER_BYTES = 408
@@ -101,6 +101,14 @@ def decode_fixed_length(recipe, data):
     return in_field(recipe, k + recipe.radius)
 
 
+def decode_ferrosz(recipe, data):
+    differences = decode_stream(data)
+    shape = (1, 1, product(recipe.field)) if recipe.is_by_level else recipe.field
+    if differences.dtype != np.dtype("<i2") or differences.shape != shape:
+        raise ValueError("ferrosz: another type or shape")
+    return in_field(recipe, differences.ravel().astype(np.int64) + recipe.radius)
+
+
 def in_field(recipe, codes):
     """Codes in the order of the recipe as an array by place."""
     result = np.empty(product(recipe.field), dtype=np.int64)
@@ -140,7 +148,8 @@ def decode(data):
     if name in CODERS:
         codes = decode_tiles(recipe, coded, CODERS[name])
     else:
-        codes = {"plain": decode_plain, "fixed-length": decode_fixed_length}[name](recipe, coded)
+        others = {"plain": decode_plain, "fixed-length": decode_fixed_length, "ferrosz": decode_ferrosz}
+        codes = others[name](recipe, coded)
     if not ((codes >= 0) & (codes < 2 * recipe.radius)).all():
         raise ValueError("a code is not below twice the radius")
     is_anchor = recipe.levels() == recipe.top_level

@@ -858,8 +858,8 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
 
-// Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length" or "plain". `bound_mode` is FERROSZ_ABS,
-// FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
+// Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length", "ferrosz" or "plain". `bound_mode` is
+// FERROSZ_ABS, FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
 // ferrosz_pipeline_free.
 ferrosz_pipeline *ferrosz_pipeline_new(const char *stage,
                                        ferrosz_bound_mode bound_mode,

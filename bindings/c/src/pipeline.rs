@@ -42,8 +42,8 @@ impl From<ferrosz_stages::Error> for Failure {
     }
 }
 
-/// Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length" or "plain". `bound_mode` is FERROSZ_ABS,
-/// FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
+/// Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length", "ferrosz" or "plain". `bound_mode` is
+/// FERROSZ_ABS, FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
 /// ferrosz_pipeline_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_pipeline_new(

@@ -20,7 +20,7 @@ static ferrosz_error *error;
 static float field[ELEMENTS], back[ELEMENTS];
 static double wide[ELEMENTS];
 
-static const char *const STAGES[] = {"rans", "huffman", "bit-planes", "fixed-length", "plain"};
+static const char *const STAGES[] = {"rans", "huffman", "bit-planes", "fixed-length", "ferrosz", "plain"};
 
 static ferrosz_pipeline *new_pipeline(const char *stage) {
     const uint64_t extents[] = {Z, Y, X};
@@ -47,7 +47,7 @@ static uint64_t round_trip(const ferrosz_pipeline *pipeline) {
 }
 
 static void stages(void) {
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (int)(sizeof STAGES / sizeof *STAGES); i++) {
         ferrosz_pipeline *pipeline = new_pipeline(STAGES[i]);
         uint64_t bytes = round_trip(pipeline);
         CHECK(bytes > 408 && bytes < 3 * ELEMENTS);

@@ -12,7 +12,7 @@ import ferrosz
 import ferrosz.stages
 from ferrosz.stages import Pipeline, compose, decompress
 
-STAGES = ["rans", "huffman", "bit-planes", "fixed-length", "plain"]
+STAGES = ["rans", "huffman", "bit-planes", "fixed-length", "ferrosz", "plain"]
 
 
 def example(dtype: str = "float32") -> np.ndarray:

@@ -42,8 +42,8 @@ __all__ = ["Parts", "Pipeline", "compose", "decompress"]
 class Pipeline:
     """The predictor within a bound, and a stage behind it. One of the bounds `abs`, `range` and `max` must be given."""
 
-    stage: Literal["rans", "huffman", "bit-planes", "fixed-length", "plain"] = "rans"
-    """ferrosz's entropy coders and bit planes, cuSZp's coder, or the codes as they are."""
+    stage: Literal["rans", "huffman", "bit-planes", "fixed-length", "ferrosz", "plain"] = "rans"
+    """ferrosz's entropy coders and bit planes, cuSZp's coder, a stream of ferrosz, or the codes as they are."""
     _: KW_ONLY
     abs: float | None = None
     """The bound: an absolute error."""

@@ -261,6 +261,39 @@ impl<T: Element> BareStream<T> {
         })
     }
 
+    /// Compresses an array in the memory of a machine; the memory that begins with the stream, and its bytes. Waits.
+    fn compress_with<E: Executor>(
+        &self,
+        executor: &E,
+        input: View<u32>,
+    ) -> Result<(E::Memory, u64), HostError> {
+        let most = self.max_bytes();
+        let stream = executor.allocate(most)?;
+        let workspace = executor.allocate(8 * cell_count(tile_count(&self.layout)))?;
+        let cells = executor.view(&workspace);
+        self.enqueue_compress(executor, input, executor.view(&stream), cells)?;
+        let mut length = [0; 8];
+        executor.download(cells, 8 * cells::STREAM_BYTES, &mut length)?;
+        Ok((stream, u64::from_le_bytes(length).min(most)))
+    }
+
+    /// Decompresses a stream, or some blocks of it, in the memory of a machine. Waits.
+    fn decompress_with<E: Executor>(
+        &self,
+        executor: &E,
+        stream: View<u32>,
+        output: View<u32>,
+        blocks: Option<Range<u32>>,
+    ) -> Result<(), HostError> {
+        let workspace = executor.allocate(8 * cell_count(tile_count(&self.layout)))?;
+        let cells = executor.view(&workspace);
+        match &blocks {
+            None => self.enqueue_decompress(executor, stream, output, cells)?,
+            Some(blocks) => self.enqueue_read(executor, stream, output, cells, blocks)?,
+        }
+        check(executor, cells)
+    }
+
     /// Compresses an array, which has been checked, on a machine.
     pub(crate) fn compress(&self, gpu: &Gpu, values: &[T]) -> Result<Vec<u8>, Error> {
         gpu.run(Compress { what: self, values })
@@ -346,10 +379,41 @@ fn padded(stream: &[u8], memory: View<u32>) -> Vec<u8> {
 }
 
 /// The fault of a launch as an error.
-fn check<E: Executor>(executor: &E, cells: View<u64>) -> Result<(), Error> {
+fn check<E: Executor>(executor: &E, cells: View<u64>) -> Result<(), HostError> {
     let mut fault = [0; 8];
     executor.download(cells, 8 * cells::FAULT, &mut fault)?;
-    Ok(fault_in(u64::from_le_bytes(fault)).map_err(HostError::from)?)
+    Ok(fault_in(u64::from_le_bytes(fault))?)
+}
+
+/// Calls in the memory of a machine, for other crates of ferrosz. They may change in any release.
+#[doc(hidden)]
+impl<T: Element> Bare<T> {
+    /// Compresses an array; the memory that begins with the stream, and its bytes. Waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::compress_on`].
+    pub fn compress_with<E: Executor>(
+        self,
+        executor: &E,
+        input: View<u32>,
+    ) -> Result<(E::Memory, u64), Error> {
+        Ok(BareStream::of(self)?.compress_with(executor, input)?)
+    }
+
+    /// Decompresses a stream, whose rate bytes have been checked, and behind which the last word has zeros. Waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bare::decompress_on`].
+    pub fn decompress_with<E: Executor>(
+        self,
+        executor: &E,
+        stream: View<u32>,
+        output: View<u32>,
+    ) -> Result<(), Error> {
+        Ok(BareStream::of(self)?.decompress_with(executor, stream, output, None)?)
+    }
 }
 
 struct Compress<'a, T> {
@@ -362,18 +426,12 @@ impl<T: Element> Call for Compress<'_, T> {
 
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
         let Self { what, values } = self;
-        let most = what.max_bytes();
         let input = executor.allocate(size_of_val(values) as u64)?;
-        let stream = executor.allocate(most)?;
-        let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
-        let (input, stream) = (executor.view(&input), executor.view(&stream));
-        let cells = executor.view(&workspace);
+        let input = executor.view(&input);
         executor.upload(bytemuck::cast_slice(values), input)?;
-        what.enqueue_compress(executor, input, stream, cells)?;
-        let mut length = [0; 8];
-        executor.download(cells, 8 * cells::STREAM_BYTES, &mut length)?;
-        let mut bytes = try_zeroed(u64::from_le_bytes(length).min(most))?;
-        executor.download(stream, 0, &mut bytes)?;
+        let (stream, length) = what.compress_with(executor, input)?;
+        let mut bytes = try_zeroed(length)?;
+        executor.download(executor.view::<u32>(&stream), 0, &mut bytes)?;
         Ok(bytes)
     }
 }
@@ -401,15 +459,10 @@ impl<T: Element> Call for Decompress<'_, T> {
         let bytes = stream;
         let stream = executor.allocate(bytes.len() as u64)?;
         let output = executor.allocate(elements * T::BYTES as u64)?;
-        let workspace = executor.allocate(8 * cell_count(tile_count(&what.layout)))?;
         let (stream, output) = (executor.view(&stream), executor.view(&output));
-        let cells = executor.view(&workspace);
         executor.upload(&padded(bytes, stream), stream)?;
-        match &blocks {
-            None => what.enqueue_decompress(executor, stream, output, cells)?,
-            Some((blocks, _)) => what.enqueue_read(executor, stream, output, cells, blocks)?,
-        }
-        check(executor, cells)?;
+        let blocks = blocks.map(|(blocks, _)| blocks);
+        what.decompress_with(executor, stream, output, blocks)?;
         let mut values = try_zeroed(elements)?;
         executor.download(output, 0, bytemuck::cast_slice_mut(&mut values))?;
         Ok(values)

@@ -13,6 +13,7 @@ pub(crate) mod executor;
 #[cfg(feature = "cuda")]
 mod groups;
 pub(crate) mod host_slices;
+pub(crate) mod in_memory;
 pub(crate) mod job;
 #[cfg(feature = "cuda")]
 mod leavings;

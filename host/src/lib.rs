@@ -223,6 +223,7 @@ pub mod internals {
     #[cfg(feature = "cuda")]
     pub use crate::gpu::executor::pool::DevicePool;
     pub use crate::gpu::executor::{Executor, blocks_of, put};
+    pub use crate::gpu::in_memory::{compress_integers, decompress_integers};
     pub use crate::gpu::resolve::enqueue_resolve;
     pub use crate::gpu::tiles::slab::Others;
     pub use crate::gpu::tiles::strides;

@@ -161,6 +161,24 @@ impl<'a> Container<'a> {
         Ok(Recipe::from_bytes(self.recipe).map_err(HostError::from)?)
     }
 
+    /// The bytes of codes, anchors and outliers.
+    pub(crate) fn encoded(&self) -> [&'a [u8]; PARTS] {
+        [self.codes, self.anchors, self.outliers]
+    }
+
+    /// The recipe and the format of codes, with which the extents and the number of anchors agree.
+    pub(crate) fn checked<T: Element>(&self) -> Result<(Recipe<T>, CodeFormat), Error> {
+        let recipe = self.recipe::<T>()?;
+        let format = CodeFormat::of(&recipe)?;
+        if self.extents.elements() != format.count() {
+            return Err(PartName::Header.damaged("its extents are not those of the recipe"));
+        }
+        if self.anchors.len() as u64 != recipe.coarse().elements() * T::BYTES as u64 {
+            return Err(PartName::Anchors.damaged("their number is not that of the field"));
+        }
+        Ok((recipe, format))
+    }
+
     /// The parts of the field; `stage` decodes the codes.
     ///
     /// # Errors
@@ -174,23 +192,16 @@ impl<'a> Container<'a> {
         if stage.name() != self.stage {
             return Err(Error::UnknownStage(self.stage.to_owned()));
         }
-        let recipe = self.recipe::<T>()?;
+        let (recipe, format) = self.checked::<T>()?;
         if recipe.width != C::WIDTH {
             return Err(PartName::Codes.damaged("they have another width than was asked for"));
-        }
-        let format = CodeFormat::of(&recipe)?;
-        if self.extents.elements() != format.count() {
-            return Err(PartName::Header.damaged("its extents are not those of the recipe"));
         }
         let codes = stage.decode(self.codes, &format)?;
         Codes::new(format, &codes).map_err(|error| Error::stage(self.stage, error.to_string()))?;
         let codes = CodeFormat::codes_of::<C>(&codes);
         let outlier_indices = outlier_indices(&recipe, &codes);
-        if self.anchors.len() as u64 != recipe.coarse().elements() * T::BYTES as u64 {
-            return Err(PartName::Anchors.damaged("their number is not that of the field"));
-        }
         if self.outliers.len() != outlier_indices.len() * T::BYTES {
-            return Err(PartName::Outliers.damaged("their number is not that of the codes"));
+            return Err(OUTLIER_COUNT);
         }
         Ok(Decomposition {
             recipe,
@@ -201,6 +212,10 @@ impl<'a> Container<'a> {
         })
     }
 }
+
+/// There are more or fewer outliers than codes that are 0.
+pub(crate) const OUTLIER_COUNT: Error =
+    PartName::Outliers.damaged("their number is not that of the codes");
 
 /// The container of the parts of a field with these extents, whose codes `stage` encodes.
 ///
@@ -213,29 +228,50 @@ pub fn write<T: Element, C: Code>(
     extents: &[u64],
     stage: &dyn Stage,
 ) -> Result<Vec<u8>, Error> {
-    let name = checked_name(stage.name())?;
-    let elements = parts.codes.len() as u64;
-    let extents = checked_extents(extents, elements)?;
+    checked_name(stage.name())?;
+    checked_extents(extents, parts.codes.len() as u64)?;
     parts.check_lengths()?;
     if outlier_indices(&parts.recipe, &parts.codes) != parts.outlier_indices {
         return Err(Error::BAD_OUTLIERS);
     }
     let format = CodeFormat::of(&parts.recipe)?;
     let codes = format.bytes_of(parts.codes.iter().map(|code| code.to_u32()))?;
-    let codes = stage.encode(&Codes::new(format, &codes)?)?;
-    let written = [
-        codes,
-        bytes_of(&parts.anchors)?,
-        bytes_of(&parts.outlier_values)?,
-    ];
-    let lengths = written.each_ref().map(|part| part.len() as u64);
-    let places = places(lengths).ok_or_else(|| Error::stage(name, "its bytes are too many"))?;
-    let mut bytes = try_zeroed(places[PARTS - 1].end as u64)?;
-    for (part, place) in written.iter().zip(&places) {
-        bytes[place.clone()][..part.len()].copy_from_slice(part);
+    let encoded = EncodedParts {
+        recipe: parts.recipe,
+        parts: [
+            stage.encode(&Codes::new(format, &codes)?)?,
+            bytes_of(&parts.anchors)?,
+            bytes_of(&parts.outlier_values)?,
+        ],
+    };
+    encoded.write(extents, stage.name())
+}
+
+/// The parts of a field as a container has them.
+pub(crate) struct EncodedParts<T> {
+    pub(crate) recipe: Recipe<T>,
+    /// The bytes of codes, anchors and outliers.
+    pub(crate) parts: [Vec<u8>; PARTS],
+}
+
+impl<T: Element> EncodedParts<T> {
+    /// The container of a field with these extents, whose codes a stage of this name encoded.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`].
+    pub(crate) fn write(&self, extents: &[u64], stage: &str) -> Result<Vec<u8>, Error> {
+        let name = checked_name(stage)?;
+        let extents = checked_extents(extents, self.recipe.grid.elements())?;
+        let lengths = self.parts.each_ref().map(|part| part.len() as u64);
+        let places = places(lengths).ok_or_else(|| Error::stage(name, "its bytes are too many"))?;
+        let mut bytes = try_zeroed(places[PARTS - 1].end as u64)?;
+        for (part, place) in self.parts.iter().zip(&places) {
+            bytes[place.clone()][..part.len()].copy_from_slice(part);
+        }
+        write_header(&mut bytes, name, &self.recipe, &extents, lengths, &places);
+        Ok(bytes)
     }
-    write_header(&mut bytes, name, &parts.recipe, &extents, lengths, &places);
-    Ok(bytes)
 }
 
 /// Writes the header in front of parts of these lengths at these places.

@@ -2,14 +2,17 @@
 
 use crate::PACKAGE;
 use crate::code::Code;
+use crate::container::{Container, EncodedParts};
 use crate::cpu;
 use crate::decomposition::Decomposition;
 use crate::error::Error;
+use crate::gpu::encoded::{Decode, Encode};
 use crate::gpu::{Compose, Decompose};
 use crate::interpolator::Interpolator;
 use crate::rules::RadiusRule;
+use crate::stage::machine::MachineStage;
 use ferrosz_codec::{Codec, Element};
-use ferrosz_host::internals::{Backend, Direction, Workload};
+use ferrosz_host::internals::{Backend, Direction, Gpu, Workload};
 use ferrosz_host::{Device, Error as HostError};
 use std::marker::PhantomData;
 
@@ -51,6 +54,71 @@ impl Interpolator {
             RadiusRule::Fits => parts.map(Decomposition::with_least_radius),
             RadiusRule::Sampled | RadiusRule::Given(_) => parts,
         }
+    }
+}
+
+impl Interpolator {
+    /// The parts of a field with codes that a stage encoded, if a machine with kernels is to do both.
+    ///
+    /// # Errors
+    ///
+    /// As [`Interpolator::decompose`] and of the stage.
+    pub(crate) fn encode<T: Element, C: Code>(
+        &self,
+        field: &[T],
+        stage: MachineStage,
+    ) -> Result<Option<EncodedParts<T>>, Error> {
+        self.check_radius::<C>()?;
+        let grid = &self.grid_for::<T>(field.len() as u64)?;
+        if self.radius == RadiusRule::Fits {
+            return Ok(None);
+        }
+        let Some(gpu) = gpu_for::<T>(self.device, Direction::Compress, grid.elements())? else {
+            return Ok(None);
+        };
+        let parts = Decompose {
+            interpolator: &self.settled::<T, C>(grid, field),
+            grid,
+            field,
+            codes: PhantomData::<C>,
+        };
+        gpu.run(Encode { parts, stage }).map(Some)
+    }
+}
+
+/// The field of a container whose codes a stage decodes, if a machine with kernels is to do that.
+///
+/// # Errors
+///
+/// As [`Container::parts`] and [`Decomposition::compose`].
+pub(crate) fn decode<T: Element>(
+    container: &Container<'_>,
+    stage: MachineStage,
+    device: Device,
+) -> Result<Option<Vec<T>>, Error> {
+    let (recipe, format) = &container.checked::<T>()?;
+    let Some(gpu) = gpu_for::<T>(device, Direction::Decompress, format.count())? else {
+        return Ok(None);
+    };
+    let parts = container.encoded();
+    let call = Decode {
+        recipe,
+        format,
+        parts,
+        stage,
+    };
+    gpu.run(call).map(Some)
+}
+
+/// The machine with kernels for a call on so many elements, if it is not one for the CPU or on none.
+fn gpu_for<T: Element>(
+    device: Device,
+    direction: Direction,
+    elements: u64,
+) -> Result<Option<Gpu>, HostError> {
+    match backend_for::<T>(device, direction, elements)? {
+        Backend::Gpu(gpu) if elements > 0 => Ok(Some(gpu)),
+        _ => Ok(None),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Decomposition and composition on a machine that runs kernels: the kernels' order, and the cells of their workspace.
 
+pub(super) mod encoded;
+
 use crate::code::Code;
 use crate::decomposition::Decomposition;
 use crate::error::Error;
@@ -191,28 +193,10 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
     workspace: View<u64>,
 ) -> Result<(), HostError> {
     let grid = &recipe.grid;
-    let (workspace, _) = Workspace::new(grid, workspace);
-    executor.clear(workspace.cells)?;
     if grid.elements() == 0 {
-        return Ok(());
+        return executor.clear(Workspace::new(grid, workspace).0.cells);
     }
-    let words = recipe.resolved.to_words();
-    put(executor, &words, workspace.parameters)?;
-    let array = CodeArray {
-        codes: arrays.codes,
-        width: recipe.width.bytes(),
-        parameters: workspace.parameters,
-        order: recipe.order,
-        anchor_level: recipe.spacing().trailing_zeros(),
-        lengths: grid.lengths(),
-    };
-    let codes = ImportCodesParams {
-        array,
-        predicted: workspace.regions,
-        cells: workspace.cells,
-    };
-    let many = import_blocks(grid.elements());
-    with_shape!(grid.shape(), S => executor.launch::<ImportCodes<S>>(many, &codes))?;
+    let (array, workspace) = enqueue_import(executor, recipe, arrays.codes, workspace)?;
     let outliers = ImportOutliersParams {
         array,
         values: arrays.outlier_values,
@@ -232,6 +216,59 @@ pub(super) fn enqueue_compose<T: Element, E: Executor>(
     with_shape!(grid.shape(), S => executor.launch::<Reconstruct<T, S>>(tiles, &params))
 }
 
+/// Asks for the positions of the outliers of codes: `arrays` has room for so many, for their values and for all anchors, which
+/// come from `field` and mean nothing. How many there are will be in the cells, and a fault in the fault cell.
+pub(super) fn enqueue_list<T: Element, E: Executor>(
+    executor: &E,
+    recipe: &Recipe<T>,
+    arrays: &Arrays,
+    field: View<u32>,
+    workspace: View<u64>,
+) -> Result<(), HostError> {
+    let (array, workspace) = enqueue_import(executor, recipe, arrays.codes, workspace)?;
+    let export = ExportParams {
+        field,
+        predicted: workspace.regions,
+        array,
+        anchors: arrays.anchors,
+        outlier_values: arrays.outlier_values,
+        outlier_indices: arrays.outlier_indices,
+        capacity: arrays.outliers,
+        cells: workspace.cells,
+    };
+    let segments = blocks_of_segments::<T>(&recipe.grid)?;
+    with_shape!(recipe.grid.shape(), S => executor.launch::<Export<T, S>>(segments, &export))
+}
+
+/// Clears the cells, and asks for the codes of a field that has elements in their tiles.
+fn enqueue_import<T: Element, E: Executor>(
+    executor: &E,
+    recipe: &Recipe<T>,
+    codes: View<u32>,
+    workspace: View<u64>,
+) -> Result<(CodeArray, Workspace), HostError> {
+    let grid = &recipe.grid;
+    let (workspace, _) = Workspace::new(grid, workspace);
+    executor.clear(workspace.cells)?;
+    put(executor, &recipe.resolved.to_words(), workspace.parameters)?;
+    let array = CodeArray {
+        codes,
+        width: recipe.width.bytes(),
+        parameters: workspace.parameters,
+        order: recipe.order,
+        anchor_level: recipe.spacing().trailing_zeros(),
+        lengths: grid.lengths(),
+    };
+    let params = ImportCodesParams {
+        array,
+        predicted: workspace.regions,
+        cells: workspace.cells,
+    };
+    let many = import_blocks(grid.elements());
+    with_shape!(grid.shape(), S => executor.launch::<ImportCodes<S>>(many, &params))?;
+    Ok((array, workspace))
+}
+
 fn blocks<T: Element>(tasks: u64, grid: &TileGrid) -> Result<u32, HostError> {
     blocks_of::<T>(tasks, grid.elements())
 }
@@ -241,7 +278,7 @@ fn blocks_of_segments<T: Element>(grid: &TileGrid) -> Result<u32, HostError> {
 }
 
 /// Blocks that share out so many elements, some to each thread.
-fn import_blocks(elements: u64) -> u32 {
+pub(super) fn import_blocks(elements: u64) -> u32 {
     let most = elements.div_ceil(8 * u64::from(THREADS)).max(1);
     u32::try_from(most).unwrap_or(u32::MAX).min(1 << 16)
 }
@@ -314,51 +351,73 @@ pub(super) struct Decompose<'a, T, C> {
     pub(super) codes: PhantomData<C>,
 }
 
+/// The parts of a field in the memory of a machine.
+pub(super) struct PartsInMemory<T, M> {
+    pub(super) recipe: Recipe<T>,
+    /// With the number of outliers that there are.
+    pub(super) arrays: Arrays,
+    /// How many anchors there are.
+    pub(super) anchors: u64,
+    /// What the arrays are in.
+    _memory: Vec<M>,
+}
+
+/// Decomposes a field in the memory of a machine. Waits.
+pub(super) fn decompose_in_memory<T: Element, C: Code, E: Executor>(
+    executor: &E,
+    interpolator: &Interpolator,
+    grid: &TileGrid,
+    field: View<u32>,
+) -> Result<PartsInMemory<T, E::Memory>, Error> {
+    let elements = grid.elements();
+    let bytes = T::BYTES as u64;
+    let spacing = interpolator.tuning.geometry.spacing(grid.shape());
+    let anchors = grid.coarse(spacing).elements();
+    let lengths = [
+        elements * u64::from(C::WIDTH.bytes()),
+        anchors * bytes,
+        elements * bytes,
+        elements * 4,
+        8 * workspace_cells(grid),
+    ];
+    let memory = (lengths.iter())
+        .map(|bytes| executor.allocate(*bytes))
+        .collect::<Result<Vec<_>, _>>()?;
+    let view = |i: usize| executor.view::<u32>(&memory[i]);
+    let workspace = executor.view(&memory[4]);
+    let mut arrays = Arrays {
+        codes: view(0),
+        anchors: view(1),
+        outlier_values: view(2),
+        outlier_indices: view(3),
+        outliers: elements,
+    };
+    executor.clear(Workspace::new(grid, workspace).0.cells)?;
+    enqueue_decompose::<T, C, E>(executor, interpolator, grid, field, &arrays, workspace)?;
+    arrays.outliers = outliers(executor, grid, workspace)?.min(elements);
+    Ok(PartsInMemory {
+        recipe: recipe(executor, interpolator, C::WIDTH, grid, workspace)?,
+        arrays,
+        anchors,
+        _memory: memory,
+    })
+}
+
 impl<T: Element, C: Code> Call for Decompose<'_, T, C> {
     type Output = Result<Decomposition<T, C>, Error>;
 
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
-        let Self {
-            interpolator,
-            grid,
-            field,
-            ..
-        } = self;
-        let elements = grid.elements();
-        let bytes = T::BYTES as u64;
-        let spacing = interpolator.tuning.geometry.spacing(grid.shape());
-        let anchors = grid.coarse(spacing).elements();
-        let memory = [
-            elements * bytes,
-            elements * u64::from(C::WIDTH.bytes()),
-            anchors * bytes,
-            elements * bytes,
-            elements * 4,
-            8 * workspace_cells(grid),
-        ];
-        let mut allocated = Vec::new();
-        for bytes in memory {
-            allocated.push(executor.allocate(bytes)?);
-        }
-        let view = |i: usize| executor.view::<u32>(&allocated[i]);
-        let workspace = executor.view(&allocated[5]);
-        let arrays = Arrays {
-            codes: view(1),
-            anchors: view(2),
-            outlier_values: view(3),
-            outlier_indices: view(4),
-            outliers: elements,
-        };
-        executor.clear(Workspace::new(grid, workspace).0.cells)?;
-        executor.upload(bytemuck::cast_slice(field), view(0))?;
-        enqueue_decompose::<T, C, E>(executor, interpolator, grid, view(0), &arrays, workspace)?;
-        let outliers = outliers(executor, grid, workspace)?.min(elements);
+        let (interpolator, grid) = (self.interpolator, self.grid);
+        let field = upload(executor, bytemuck::cast_slice(self.field))?;
+        let field = executor.view(&field);
+        let parts = decompose_in_memory::<T, C, E>(executor, interpolator, grid, field)?;
+        let arrays = parts.arrays;
         Ok(Decomposition {
-            recipe: recipe(executor, interpolator, C::WIDTH, grid, workspace)?,
-            codes: fetch(executor, arrays.codes, elements)?,
-            anchors: fetch(executor, arrays.anchors, anchors)?,
-            outlier_values: fetch(executor, arrays.outlier_values, outliers)?,
-            outlier_indices: fetch(executor, arrays.outlier_indices, outliers)?,
+            recipe: parts.recipe,
+            codes: fetch(executor, arrays.codes, grid.elements())?,
+            anchors: fetch(executor, arrays.anchors, parts.anchors)?,
+            outlier_values: fetch(executor, arrays.outlier_values, arrays.outliers)?,
+            outlier_indices: fetch(executor, arrays.outlier_indices, arrays.outliers)?,
         })
     }
 }
@@ -372,15 +431,10 @@ impl<T: Element, C: Code> Call for Compose<'_, T, C> {
     fn on<E: Executor>(self, executor: &E) -> Self::Output {
         let Self(parts) = self;
         let grid = &parts.recipe.grid;
-        let put = |bytes: &[u8]| {
-            let memory = executor.allocate(bytes.len() as u64)?;
-            executor.upload(bytes, executor.view(&memory))?;
-            Ok::<_, HostError>(memory)
-        };
-        let codes = put(bytemuck::cast_slice(&parts.codes))?;
-        let anchors = put(bytemuck::cast_slice(&parts.anchors))?;
-        let values = put(bytemuck::cast_slice(&parts.outlier_values))?;
-        let indices = put(bytemuck::cast_slice(&parts.outlier_indices))?;
+        let codes = upload(executor, bytemuck::cast_slice(&parts.codes))?;
+        let anchors = upload(executor, bytemuck::cast_slice(&parts.anchors))?;
+        let values = upload(executor, bytemuck::cast_slice(&parts.outlier_values))?;
+        let indices = upload(executor, bytemuck::cast_slice(&parts.outlier_indices))?;
         let output = executor.allocate(grid.elements() * T::BYTES as u64)?;
         let workspace = executor.allocate(8 * workspace_cells(grid))?;
         let arrays = Arrays {
@@ -397,8 +451,22 @@ impl<T: Element, C: Code> Call for Compose<'_, T, C> {
     }
 }
 
+/// Memory that begins with these bytes; zeros fill their last word.
+pub(super) fn upload<E: Executor>(executor: &E, bytes: &[u8]) -> Result<E::Memory, Error> {
+    let memory = executor.allocate(bytes.len() as u64)?;
+    let (whole, rest) = bytes.split_at(bytes.len() & !3);
+    let view = executor.view(&memory);
+    executor.upload(whole, view)?;
+    if !rest.is_empty() {
+        let mut word = [0; 4];
+        word[..rest.len()].copy_from_slice(rest);
+        executor.upload(&word, view.from(whole.len() as u64 / 4))?;
+    }
+    Ok(memory)
+}
+
 /// The first `count` items of some memory.
-fn fetch<E: Executor, W: bytemuck::Pod>(
+pub(super) fn fetch<E: Executor, W: bytemuck::Pod>(
     executor: &E,
     from: View<u32>,
     count: u64,

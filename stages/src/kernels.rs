@@ -3,3 +3,4 @@
 pub mod arrays;
 pub mod export;
 pub mod import;
+pub mod recode;

@@ -2,12 +2,14 @@
 
 use crate::kernels::export::Export;
 use crate::kernels::import::{ImportCodes, ImportOutliers};
+use crate::kernels::recode::Recode;
 use ferrosz_gpu_kernels::kernels;
 
 kernels! {
     ferrosz_export<shape, element>: |S, E| Export<E, S>;
     ferrosz_import_codes<shape>: |S| ImportCodes<S>;
     ferrosz_import_outliers<shape, element>: |S, E| ImportOutliers<E, S>;
+    ferrosz_recode: Recode;
 }
 
 #[cfg(all(test, feature = "cuda"))]

@@ -1,6 +1,8 @@
 //! Pipelines: an interpolator, a stage behind it, and the container of what they make.
 
+use crate::code::Code;
 use crate::container::{self, Container};
+use crate::devices::decode;
 use crate::error::Error;
 use crate::interpolator::Interpolator;
 use crate::recipe::CodeWidth;
@@ -66,27 +68,30 @@ impl Pipeline {
         self
     }
 
-    /// Compresses a field to a container. The field is decomposed on the interpolator's device; the stage runs on the
-    /// CPU. The bytes are the same for each device.
+    /// Compresses a field to a container, on the interpolator's device; a stage that only the CPU runs gets the codes there.
+    /// So it does with [`RadiusRule::Fits`](crate::RadiusRule::Fits). The bytes are the same for each device.
     ///
     /// # Errors
     ///
     /// As [`Interpolator::decompose`] and [`container::write`].
     pub fn compress<T: Element>(&self, field: &[T]) -> Result<Vec<u8>, Error> {
+        match self.width {
+            CodeWidth::U8 => self.compress_with::<T, u8>(field),
+            CodeWidth::U16 => self.compress_with::<T, u16>(field),
+            CodeWidth::U32 => self.compress_with::<T, u32>(field),
+        }
+    }
+
+    fn compress_with<T: Element, C: Code>(&self, field: &[T]) -> Result<Vec<u8>, Error> {
         let (interpolator, stage) = (&self.interpolator, &*self.stage);
         let extents = interpolator.extents_for(field.len() as u64);
         let extents = extents.lengths();
-        match self.width {
-            CodeWidth::U8 => {
-                container::write::<T, u8>(&interpolator.decompose(field)?, extents, stage)
-            }
-            CodeWidth::U16 => {
-                container::write::<T, u16>(&interpolator.decompose(field)?, extents, stage)
-            }
-            CodeWidth::U32 => {
-                container::write::<T, u32>(&interpolator.decompose(field)?, extents, stage)
-            }
+        if let Some(on_machine) = stage.on_machine()
+            && let Some(encoded) = interpolator.encode::<T, C>(field, on_machine)?
+        {
+            return encoded.write(extents, stage.name());
         }
+        container::write::<T, C>(&interpolator.decompose(field)?, extents, stage)
     }
 
     /// The field in a container that this pipeline made, or one with a stage of ferrosz's own.
@@ -122,6 +127,11 @@ pub fn decompress<T: Element>(
             &*own
         }
     };
+    if let Some(on_machine) = stage.on_machine()
+        && let Some(field) = decode::<T>(&container, on_machine, device)?
+    {
+        return Ok(field);
+    }
     match container.width() {
         CodeWidth::U8 => container.parts::<T, u8>(stage)?.compose_on(device),
         CodeWidth::U16 => container.parts::<T, u16>(stage)?.compose_on(device),

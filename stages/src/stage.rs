@@ -3,6 +3,7 @@
 pub mod bit_planes;
 pub mod entropy;
 pub mod fixed_length;
+pub mod machine;
 pub mod plain;
 pub mod stream;
 mod tiles;
@@ -11,6 +12,7 @@ use crate::code::Code;
 use crate::error::Error;
 use crate::order::CodeLayout;
 use crate::recipe::{CodeWidth, Recipe};
+use crate::stage::machine::MachineStage;
 use ferrosz_codec::Element;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::try_zeroed;
@@ -93,6 +95,12 @@ pub trait Stage: Send + Sync {
     ///
     /// [`Error::stage`] if [`Stage::encode`] makes no such bytes; [`Error::Ferrosz`] without memory.
     fn decode(&self, bytes: &[u8], format: &CodeFormat) -> Result<Vec<u8>, Error>;
+
+    /// What machines with kernels run in place of this stage, with the same bytes, so that codes need not travel; none
+    /// if only the CPU runs it.
+    fn on_machine(&self) -> Option<MachineStage> {
+        None
+    }
 }
 
 /// ferrosz's own stages.

@@ -184,18 +184,18 @@ pub const CODE: u32 = 1;
 pub const OUTLIER: u32 = 2;
 
 #[inline(always)]
-fn raise<T: Thread>(t: T, cells: View<u64>, what: u32) {
+pub(super) fn raise<T: Thread>(t: T, cells: View<u64>, what: u32) {
     t.atomic_max(cells, cells::FAULT, Fault::Chunk(0, what).to_cell());
 }
 
 /// This thread's number in the grid.
 #[inline(always)]
-fn first<T: Thread>(t: T) -> u64 {
+pub(super) fn first<T: Thread>(t: T) -> u64 {
     u64::from(t.block_index()) * u64::from(THREADS) + u64::from(t.thread_index())
 }
 
 /// Threads in the grid.
 #[inline(always)]
-fn step<T: Thread>(t: T) -> u64 {
+pub(super) fn step<T: Thread>(t: T) -> u64 {
     u64::from(t.block_count()) * u64::from(THREADS)
 }

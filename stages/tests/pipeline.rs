@@ -9,6 +9,7 @@ use ferrosz_stages::container::{self, Container, PartName};
 use ferrosz_stages::stage::bit_planes::BitPlanes;
 use ferrosz_stages::stage::entropy::{Huffman, Rans};
 use ferrosz_stages::stage::fixed_length::FixedLength;
+use ferrosz_stages::stage::machine::MachineStage;
 use ferrosz_stages::stage::own_stages;
 use ferrosz_stages::stage::plain::Plain;
 use ferrosz_stages::stage::stream::Stream;
@@ -18,6 +19,7 @@ use ferrosz_stages::{
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
 
 /// Compares the containers of a case on both machines with its parts, and what comes back with the field.
 fn check<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], what: &str) {
@@ -329,4 +331,106 @@ fn stages_refuse_or_read_any_bytes() {
         }
     }
     assert!(refused > 500 && read > 0, "{refused} {read}");
+}
+
+/// A stage of ferrosz's own that has forgotten what the CPU does, or makes these bytes of any codes.
+struct Forged(Arc<dyn Stage>, Option<Vec<u8>>);
+
+impl Stage for Forged {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn encode(&self, _: &Codes<'_>) -> Result<Vec<u8>, Error> {
+        let forgotten = || Error::stage(self.name(), "forgotten");
+        self.1.clone().ok_or_else(forgotten)
+    }
+
+    fn decode(&self, _: &[u8], _: &CodeFormat) -> Result<Vec<u8>, Error> {
+        Err(Error::stage(self.name(), "forgotten"))
+    }
+
+    fn on_machine(&self) -> Option<MachineStage> {
+        self.0.on_machine()
+    }
+}
+
+fn stages_on_machines() -> Vec<Arc<dyn Stage>> {
+    let mut stages = own_stages();
+    stages.retain(|stage| stage.on_machine().is_some());
+    stages
+}
+
+#[test]
+fn machines_need_no_stage_of_the_cpu() {
+    assert!(stages_on_machines().len() >= 3);
+    for stage in stages_on_machines() {
+        let (interpolator, field) = waves(CodeOrder::Raster);
+        let forged = |device| {
+            let stage = Forged(stage.clone(), None);
+            Pipeline::new(interpolator.device(device), stage)
+        };
+        let wanted = Pipeline::of(interpolator, stage.clone()).compress(&field);
+        let bytes = forged(Device::Emulator).compress(&field);
+        assert!(bytes == wanted, "{}", stage.name());
+        let bytes = bytes.unwrap();
+        assert!(forged(Device::Cpu).compress(&field).is_err());
+        assert!(forged(Device::Cpu).decompress::<f32>(&bytes).is_err());
+        let back: Vec<f32> = forged(Device::Emulator).decompress(&bytes).unwrap();
+        judge::judge(Bound::abs(1e-3).unwrap(), &field, &back).unwrap();
+    }
+}
+
+#[test]
+fn machines_refuse_what_the_cpu_refuses() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let field: Vec<f32> = (0..12 * 20 * 30).map(|i| (i as f32 * 0.02).sin()).collect();
+    let interpolator = Interpolator::new(Bound::abs(1e-3).unwrap())
+        .device(Device::Cpu)
+        .extents(&[12, 20, 30])
+        .unwrap();
+    let parts: Decomposition<f32, u16> = interpolator.decompose(&field).unwrap();
+    let codes: Vec<u8> = parts
+        .codes
+        .iter()
+        .flat_map(|code| code.to_le_bytes())
+        .collect();
+    let format = CodeFormat::of(&parts.recipe).unwrap();
+    for stage in stages_on_machines() {
+        let good = stage.encode(&Codes::new(format, &codes).unwrap()).unwrap();
+        let (mut refused, mut read) = (0, 0);
+        for _ in 0..60 {
+            let mut bytes = good.clone();
+            match random.random_range(0..4) {
+                0 => bytes.truncate(random.random_range(0..good.len())),
+                1 => bytes.extend([0; 3]),
+                2 => {
+                    bytes[random.random_range(0..good.len().min(300))] ^=
+                        1 << random.random_range(0..8)
+                }
+                _ => bytes[random.random_range(0..good.len())] ^= 1 << random.random_range(0..8),
+            }
+            let forged = Forged(stage.clone(), Some(bytes));
+            let bytes = container::write(&parts, &[12, 20, 30], &forged).unwrap();
+            let [by_cpu, by_emulator] = [Device::Cpu, Device::Emulator]
+                .map(|device| decompress::<f32>(&bytes, &[], device));
+            match (by_cpu, by_emulator) {
+                (Ok(a), Ok(b)) => {
+                    assert!(bits(&a) == bits(&b), "{}", stage.name());
+                    read += 1;
+                }
+                (Err(a), Err(b)) => {
+                    assert_eq!(
+                        std::mem::discriminant(&a),
+                        std::mem::discriminant(&b),
+                        "{a} {b}"
+                    );
+                    refused += 1;
+                }
+                (a, b) => panic!("{}: {:?} {:?}", stage.name(), a.err(), b.err()),
+            }
+        }
+        println!("{}: {refused} refused, {read} read", stage.name());
+        assert!(refused > 10);
+    }
 }

@@ -40,6 +40,7 @@ impl Stage for Stream {
     }
 
     fn decode(&self, bytes: &[u8], format: &CodeFormat) -> Result<Vec<u8>, Error> {
+        checked_layout(bytes, bytes.len() as u64, format)?;
         let mut differences = try_zeroed::<i16>(format.count())?;
         let found = Decompressor::new()
             .device(Device::Cpu)
@@ -78,22 +79,28 @@ impl OnMachine for Stream {
         length: u64,
     ) -> Result<E::Memory, Error> {
         let count = on.format.count();
-        let layout = compressor(on.format)?.stream_layout(count, ValueType::I16)?;
         let mut start = try_zeroed(length.min(FIRST_BYTES))?;
         on.executor.download(bytes, 0, &mut start)?;
-        let of_stream = |error| failed(NAME, HostError::Format(error));
-        if StreamLayout::of_start(&start).map_err(of_stream)? != layout {
-            return Err(Error::stage(NAME, "its stream is not one of these codes"));
-        }
-        if Header::read(&start).map_err(of_stream)?.stream_bytes() != length {
-            return Err(Error::stage(NAME, "its stream has another length"));
-        }
+        let layout = checked_layout(&start, length, on.format)?;
         let differences = on.executor.allocate(2 * count)?;
         let array = on.executor.view(&differences);
         let decoded = decompress_integers(on.executor, &layout, bytes, array);
         decoded.map_err(|error| failed(NAME, error))?;
         let codes = on.recoded(array, [NumberKind::Integer, on.kind()]);
         codes.map_err(|error| bad_codes(NAME, error))
+    }
+}
+
+/// The layout of a stream of so many bytes, from its first ones: that of streams of codes of this format.
+fn checked_layout(start: &[u8], length: u64, format: &CodeFormat) -> Result<StreamLayout, Error> {
+    let of_stream = |error| failed(NAME, HostError::Format(error));
+    let layout = compressor(format)?.stream_layout(format.count(), ValueType::I16)?;
+    if StreamLayout::of_start(start).map_err(of_stream)? != layout {
+        return Err(Error::stage(NAME, "its stream is not one of these codes"));
+    }
+    match Header::read(start).map_err(of_stream)?.stream_bytes() == length {
+        true => Ok(layout),
+        false => Err(Error::stage(NAME, "its stream has another length")),
     }
 }
 

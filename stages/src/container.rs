@@ -380,7 +380,7 @@ fn parts<'a>(bytes: &'a [u8], header: &[u8]) -> Result<[&'a [u8]; PARTS], Error>
 }
 
 /// A name that a container can have.
-fn checked_name(name: &str) -> Result<&str, Error> {
+pub(crate) fn checked_name(name: &str) -> Result<&str, Error> {
     match (1..=NAME_BYTES).contains(&name.len()) && !name.contains('\0') {
         true => Ok(name),
         false => Err(Error::BadStageName(name.to_owned())),

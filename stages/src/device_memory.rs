@@ -269,12 +269,8 @@ impl PartsWorkspace {
         &self,
         work: impl FnOnce(&CudaExecutor<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let mut found = Err(NOTHING);
-        self.gpu.run(self.memory.stream(), |executor| {
-            found = work(executor);
-            Ok(())
-        })?;
-        found
+        let stream = self.memory.stream();
+        self.gpu.run(stream, |executor| Ok(work(executor)))?
     }
 
     /// The recipe of the field that was decomposed last, which is of `T`. Waits for the work on the stream.

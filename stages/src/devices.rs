@@ -10,9 +10,9 @@ use crate::gpu::encoded::{Decode, Encode};
 use crate::gpu::{Compose, Decompose};
 use crate::interpolator::Interpolator;
 use crate::rules::RadiusRule;
-use crate::stage::machine::MachineStage;
+use crate::stage::Stage;
 use ferrosz_codec::{Codec, Element};
-use ferrosz_host::internals::{Backend, Direction, Gpu, Workload};
+use ferrosz_host::internals::{Backend, Direction, Workload};
 use ferrosz_host::{Device, Error as HostError};
 use std::marker::PhantomData;
 
@@ -58,7 +58,7 @@ impl Interpolator {
 }
 
 impl Interpolator {
-    /// The parts of a field with codes that a stage encoded, if a machine with kernels is to do both.
+    /// The parts of a field with codes that a stage encoded, if the field is for a machine with kernels.
     ///
     /// # Errors
     ///
@@ -66,14 +66,15 @@ impl Interpolator {
     pub(crate) fn encode<T: Element, C: Code>(
         &self,
         field: &[T],
-        stage: MachineStage,
+        stage: &dyn Stage,
     ) -> Result<Option<EncodedParts<T>>, Error> {
         self.check_radius::<C>()?;
         let grid = &self.grid_for::<T>(field.len() as u64)?;
         if self.radius == RadiusRule::Fits {
             return Ok(None);
         }
-        let Some(gpu) = gpu_for::<T>(self.device, Direction::Compress, grid.elements())? else {
+        let backend = backend_for::<T>(self.device, Direction::Compress, grid.elements())?;
+        let Backend::Gpu(gpu) = backend else {
             return Ok(None);
         };
         let parts = Decompose {
@@ -86,18 +87,19 @@ impl Interpolator {
     }
 }
 
-/// The field of a container whose codes a stage decodes, if a machine with kernels is to do that.
+/// The field of a container whose codes a stage decodes, if it is for a machine with kernels.
 ///
 /// # Errors
 ///
 /// As [`Container::parts`] and [`Decomposition::compose`].
 pub(crate) fn decode<T: Element>(
     container: &Container<'_>,
-    stage: MachineStage,
+    stage: &dyn Stage,
     device: Device,
 ) -> Result<Option<Vec<T>>, Error> {
     let (recipe, format) = &container.checked::<T>()?;
-    let Some(gpu) = gpu_for::<T>(device, Direction::Decompress, format.count())? else {
+    let backend = backend_for::<T>(device, Direction::Decompress, format.count())?;
+    let Backend::Gpu(gpu) = backend else {
         return Ok(None);
     };
     let parts = container.encoded();
@@ -108,18 +110,6 @@ pub(crate) fn decode<T: Element>(
         stage,
     };
     gpu.run(call).map(Some)
-}
-
-/// The machine with kernels for a call on so many elements, if it is not one for the CPU or on none.
-fn gpu_for<T: Element>(
-    device: Device,
-    direction: Direction,
-    elements: u64,
-) -> Result<Option<Gpu>, HostError> {
-    match backend_for::<T>(device, direction, elements)? {
-        Backend::Gpu(gpu) if elements > 0 => Ok(Some(gpu)),
-        _ => Ok(None),
-    }
 }
 
 impl<T: Element, C: Code> Decomposition<T, C> {

@@ -52,6 +52,8 @@ mod cpu;
 mod decomposition;
 #[cfg(feature = "cuda")]
 mod device_memory;
+#[cfg(feature = "cuda")]
+mod device_pipeline;
 #[cfg(feature = "host")]
 mod devices;
 #[cfg(feature = "host")]
@@ -96,7 +98,8 @@ pub use rules::{RadiusRule, TighteningRule};
 #[cfg(feature = "host")]
 pub use stage::{CodeFormat, Codes, Stage};
 
-/// Device memory and CUDA streams of the caller: see [`PartsWorkspace`](cuda::PartsWorkspace).
+/// Device memory and CUDA streams of the caller: see [`PartsWorkspace`](cuda::PartsWorkspace) and
+/// [`Pipeline::compress_device`].
 #[cfg(feature = "cuda")]
 pub mod cuda {
     pub use crate::device_memory::{DeviceParts, PartsWorkspace};

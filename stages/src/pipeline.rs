@@ -1,7 +1,7 @@
 //! Pipelines: an interpolator, a stage behind it, and the container of what they make.
 
 use crate::code::Code;
-use crate::container::{self, Container};
+use crate::container::{self, Container, checked_name};
 use crate::devices::decode;
 use crate::error::Error;
 use crate::interpolator::Interpolator;
@@ -31,9 +31,9 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Pipeline {
-    interpolator: Interpolator,
-    stage: Arc<dyn Stage>,
-    width: CodeWidth,
+    pub(crate) interpolator: Interpolator,
+    pub(crate) stage: Arc<dyn Stage>,
+    pub(crate) width: CodeWidth,
 }
 
 impl fmt::Debug for Pipeline {
@@ -68,8 +68,8 @@ impl Pipeline {
         self
     }
 
-    /// Compresses a field to a container, on the interpolator's device; a stage that only the CPU runs gets the codes there.
-    /// So it does with [`RadiusRule::Fits`](crate::RadiusRule::Fits). The bytes are the same for each device.
+    /// Compresses a field to a container, on the interpolator's device. A stage that only the CPU runs gets the codes there;
+    /// with [`RadiusRule::Fits`](crate::RadiusRule::Fits) every stage does. The bytes are the same for each device.
     ///
     /// # Errors
     ///
@@ -86,9 +86,8 @@ impl Pipeline {
         let (interpolator, stage) = (&self.interpolator, &*self.stage);
         let extents = interpolator.extents_for(field.len() as u64);
         let extents = extents.lengths();
-        if let Some(on_machine) = stage.on_machine()
-            && let Some(encoded) = interpolator.encode::<T, C>(field, on_machine)?
-        {
+        checked_name(stage.name())?;
+        if let Some(encoded) = interpolator.encode::<T, C>(field, stage)? {
             return encoded.write(extents, stage.name());
         }
         container::write::<T, C>(&interpolator.decompose(field)?, extents, stage)
@@ -116,20 +115,18 @@ pub fn decompress<T: Element>(
     device: Device,
 ) -> Result<Vec<T>, Error> {
     let container = Container::read(bytes)?;
-    let given = stages
-        .iter()
-        .find(|stage| stage.name() == container.stage());
     let own;
-    let stage = match given {
+    let stage = match stages
+        .iter()
+        .find(|stage| stage.name() == container.stage())
+    {
         Some(stage) => *stage,
         None => {
             own = own_stage(container.stage())?;
             &*own
         }
     };
-    if let Some(on_machine) = stage.on_machine()
-        && let Some(field) = decode::<T>(&container, on_machine, device)?
-    {
+    if let Some(field) = decode(&container, stage, device)? {
         return Ok(field);
     }
     match container.width() {

@@ -5,8 +5,10 @@ use crate::common::fields::{FromBits, Kind, make, make_long};
 use crate::common::graph::{self, FIELDS, capture, trample};
 use crate::common::parts;
 use ferrosz_stages::cuda::{DeviceParts, Gpu, PartsWorkspace};
+use ferrosz_stages::stage::own_stages;
 use ferrosz_stages::{
-    Bound, Code, CodeOrder, Decomposition, Device, Error, Interpolator, Preference, Tuning,
+    Bound, Code, CodeOrder, CodeWidth, Decomposition, Device, Error, Interpolator, Pipeline,
+    Preference, Tuning,
 };
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -124,6 +126,42 @@ fn parts_in_device_memory() -> Result<(), Box<dyn std::error::Error>> {
         if count > 0 {
             workspace.compose(&recipe, &on_device, count - 1, &mut output)?;
             assert!(matches!(workspace.check(), Err(Error::BadDecomposition(_))));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn pipelines_in_device_memory() -> Result<(), Box<dyn std::error::Error>> {
+    let gpu = Gpu::new(0)?;
+    let stream = gpu.context().new_stream()?;
+    let extents = [60, 70, 80];
+    for (number, kind) in [Kind::Smooth, Kind::NotFinite, Kind::Random, Kind::Sparse]
+        .into_iter()
+        .enumerate()
+    {
+        let field = make::<f32>(kind, 60 * 70 * 80, 3);
+        let input = stream.clone_htod(&field)?;
+        for order in CodeOrder::ALL {
+            let interpolator = Interpolator::new(Bound::range(1e-3)?)
+                .extents(&extents)?
+                .order(order)
+                .device(Device::Cpu);
+            for stage in own_stages() {
+                let pipeline = Pipeline::of(interpolator, stage.clone())
+                    .width(CodeWidth::ALL[number % CodeWidth::ALL.len()]);
+                let wanted = pipeline.compress(&field)?;
+                let bytes = pipeline.compress_device(&gpu, &stream, &input)?;
+                assert!(bytes == wanted, "{} {kind:?} {order:?}", stage.name());
+                let mut output = stream.alloc_zeros::<f32>(field.len())?;
+                pipeline.decompress_device(&gpu, &stream, &bytes, &mut output)?;
+                let decoded = stream.clone_dtoh(&output)?;
+                assert!(same_bits(&decoded, &pipeline.decompress::<f32>(&wanted)?));
+                let mut short = stream.alloc_zeros::<f32>(9)?;
+                let refused = pipeline.decompress_device(&gpu, &stream, &bytes, &mut short);
+                assert!(refused.is_err());
+            }
         }
     }
     Ok(())

@@ -203,6 +203,9 @@ fn a_stage_of_the_users_own_is_known_by_its_name() {
     let (interpolator, field) = waves(CodeOrder::Level);
     let own = Pipeline::new(interpolator, Runs);
     let bytes = own.compress(&field).unwrap();
+    let emulated = Pipeline::new(interpolator.device(Device::Emulator), Runs);
+    assert_eq!(emulated.compress(&field), Ok(bytes.clone()));
+    assert!(emulated.decompress::<f32>(&bytes).is_ok());
     let back: Vec<f32> = own.decompress(&bytes).unwrap();
     judge::judge(Bound::abs(1e-3).unwrap(), &field, &back).unwrap();
     let other = Pipeline::new(interpolator, Plain);

@@ -9,17 +9,17 @@ use crate::gpu::{
 };
 use crate::interpolator::Interpolator;
 use crate::recipe::Recipe;
-use crate::stage::CodeFormat;
-use crate::stage::machine::{CodesOn, MachineStage};
+use crate::stage::machine::{self, CodesOn};
+use crate::stage::{CodeFormat, Stage};
 use ferrosz_codec::Element;
 use ferrosz_codec::tile::TileGrid;
 use ferrosz_host::internals::{Call, Executor};
 use ferrosz_simt::View;
 
-/// Decomposes a field in host memory that has elements, and encodes its codes.
+/// Decomposes a field in host memory, and encodes its codes.
 pub(crate) struct Encode<'a, T, C> {
     pub(crate) parts: Decompose<'a, T, C>,
-    pub(crate) stage: MachineStage,
+    pub(crate) stage: &'a dyn Stage,
 }
 
 impl<T: Element, C: Code> Call for Encode<'_, T, C> {
@@ -39,31 +39,30 @@ pub(crate) fn encode<T: Element, C: Code, E: Executor>(
     interpolator: &Interpolator,
     grid: &TileGrid,
     field: View<u32>,
-    stage: MachineStage,
+    stage: &dyn Stage,
 ) -> Result<EncodedParts<T>, Error> {
     let parts = decompose_in_memory::<T, C, E>(executor, interpolator, grid, field)?;
     let format = &CodeFormat::of(&parts.recipe)?;
     let arrays = parts.arrays;
-    let (memory, length) = stage.encode(&CodesOn { executor, format }, arrays.codes)?;
     let bytes = T::BYTES as u64;
     Ok(EncodedParts {
         recipe: parts.recipe,
         parts: [
-            fetch(executor, executor.view(&memory), length)?,
+            machine::encode(stage, &CodesOn { executor, format }, arrays.codes)?,
             fetch(executor, arrays.anchors, parts.anchors * bytes)?,
             fetch(executor, arrays.outlier_values, arrays.outliers * bytes)?,
         ],
     })
 }
 
-/// Decodes the codes of a field that has elements, and composes it to host memory. The length of the anchors has been
+/// Decodes the codes of a field, and composes it to host memory. The length of the anchors has been
 /// checked.
 pub(crate) struct Decode<'a, T> {
     pub(crate) recipe: &'a Recipe<T>,
     pub(crate) format: &'a CodeFormat,
     /// Codes, anchors and outliers.
     pub(crate) parts: [&'a [u8]; 3],
-    pub(crate) stage: MachineStage,
+    pub(crate) stage: &'a dyn Stage,
 }
 
 impl<T: Element> Call for Decode<'_, T> {
@@ -83,10 +82,10 @@ impl<T: Element> Decode<'_, T> {
     pub(crate) fn decode<E: Executor>(&self, executor: &E, output: View<u32>) -> Result<(), Error> {
         let Self { recipe, format, .. } = self;
         let [codes, anchors, values] = self.parts;
-        let encoded = upload(executor, codes)?;
-        let on = CodesOn { executor, format };
-        let length = codes.len() as u64;
-        let codes = self.stage.decode(&on, executor.view(&encoded), length)?;
+        let codes = machine::decode(self.stage, &CodesOn { executor, format }, codes)?;
+        if format.count() == 0 {
+            return Ok(());
+        }
         let room = (values.len() / T::BYTES) as u64;
         let [some_anchors, some_values] = [anchors, values].map(|part| part.len() as u64);
         let [some_anchors, some_values, indices, workspace] = [

@@ -1,13 +1,13 @@
 //! ferrosz's own stages on machines that run kernels: codes and bytes are in the memory of the machine.
 
 use crate::error::Error;
-use crate::gpu::import_blocks;
+use crate::gpu::{fetch, import_blocks, upload};
 use crate::kernels::recode::{NumberKind, Numbers, Recode, RecodeParams};
 use crate::recipe::CodeWidth;
-use crate::stage::CodeFormat;
 use crate::stage::fixed_length::FixedLength;
 use crate::stage::plain::Plain;
 use crate::stage::stream::Stream;
+use crate::stage::{CodeFormat, Codes, Stage};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::Executor;
@@ -32,7 +32,7 @@ pub(crate) struct CodesOn<'a, E> {
 }
 
 /// Memory that begins with encoded codes, and how many bytes they are.
-pub(crate) type Encoded<E> = (<E as Executor>::Memory, u64);
+pub(super) type Encoded<E> = (<E as Executor>::Memory, u64);
 
 /// What a stage does with the codes of a field that has elements. Both wait.
 pub(super) trait OnMachine {
@@ -48,9 +48,38 @@ pub(super) trait OnMachine {
     ) -> Result<E::Memory, Error>;
 }
 
+/// Codes as bytes on the host, as a stage encodes them: on the machine, if it runs there and there are any.
+pub(crate) fn encode<E: Executor>(
+    stage: &dyn Stage,
+    on: &CodesOn<'_, E>,
+    codes: View<u32>,
+) -> Result<Vec<u8>, Error> {
+    if let Some(stage) = stage.on_machine().filter(|_| on.format.count() > 0) {
+        let (memory, length) = stage.encode(on, codes)?;
+        return fetch(on.executor, on.executor.view(&memory), length);
+    }
+    let codes = fetch::<E, u8>(on.executor, codes, on.format.count() * on.kind().bytes())?;
+    stage.encode(&Codes::new(*on.format, &codes)?)
+}
+
+/// The codes in bytes on the host, as a stage decodes them, in the memory of a machine.
+pub(crate) fn decode<E: Executor>(
+    stage: &dyn Stage,
+    on: &CodesOn<'_, E>,
+    bytes: &[u8],
+) -> Result<E::Memory, Error> {
+    if let Some(stage) = stage.on_machine().filter(|_| on.format.count() > 0) {
+        let memory = upload(on.executor, bytes)?;
+        return stage.decode(on, on.executor.view(&memory), bytes.len() as u64);
+    }
+    let codes = stage.decode(bytes, on.format)?;
+    Codes::new(*on.format, &codes).map_err(|error| bad_codes(stage.name(), error))?;
+    upload(on.executor, &codes)
+}
+
 impl MachineStage {
     /// As [`OnMachine::encode_on`].
-    pub(crate) fn encode<E: Executor>(
+    fn encode<E: Executor>(
         self,
         on: &CodesOn<'_, E>,
         codes: View<u32>,
@@ -63,7 +92,7 @@ impl MachineStage {
     }
 
     /// As [`OnMachine::decode_on`].
-    pub(crate) fn decode<E: Executor>(
+    fn decode<E: Executor>(
         self,
         on: &CodesOn<'_, E>,
         bytes: View<u32>,

@@ -96,7 +96,7 @@ pub use recipe::{CodeWidth, RECIPE_BYTES, Recipe};
 #[cfg(feature = "host")]
 pub use rules::{RadiusRule, TighteningRule};
 #[cfg(feature = "host")]
-pub use stage::{CodeFormat, Codes, Stage};
+pub use stage::{CodeFormat, Codes, MachineStage, Stage};
 
 /// Device memory and CUDA streams of the caller: see [`PartsWorkspace`](cuda::PartsWorkspace) and
 /// [`Pipeline::compress_device`].

@@ -3,7 +3,7 @@
 pub mod bit_planes;
 pub mod entropy;
 pub mod fixed_length;
-pub mod machine;
+pub(crate) mod machine;
 pub mod plain;
 pub mod stream;
 mod tiles;
@@ -12,7 +12,6 @@ use crate::code::Code;
 use crate::error::Error;
 use crate::order::CodeLayout;
 use crate::recipe::{CodeWidth, Recipe};
-use crate::stage::machine::MachineStage;
 use ferrosz_codec::Element;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::try_zeroed;
@@ -101,6 +100,16 @@ pub trait Stage: Send + Sync {
     fn on_machine(&self) -> Option<MachineStage> {
         None
     }
+}
+
+/// A stage of ferrosz's own that machines with kernels run, too. The bytes are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MachineStage {
+    /// [`FixedLength`](fixed_length::FixedLength).
+    FixedLength,
+    /// [`Stream`](stream::Stream).
+    Stream,
 }
 
 /// ferrosz's own stages.

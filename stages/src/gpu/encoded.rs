@@ -9,7 +9,7 @@ use crate::gpu::{
 };
 use crate::interpolator::Interpolator;
 use crate::recipe::Recipe;
-use crate::stage::machine::{self, CodesOn};
+use crate::stage::machine::CodesOn;
 use crate::stage::{CodeFormat, Stage};
 use ferrosz_codec::Element;
 use ferrosz_codec::tile::TileGrid;
@@ -48,7 +48,7 @@ pub(crate) fn encode<T: Element, C: Code, E: Executor>(
     Ok(EncodedParts {
         recipe: parts.recipe,
         parts: [
-            machine::encode(stage, &CodesOn { executor, format }, arrays.codes)?,
+            CodesOn { executor, format }.encode(stage, arrays.codes)?,
             fetch(executor, arrays.anchors, parts.anchors * bytes)?,
             fetch(executor, arrays.outlier_values, arrays.outliers * bytes)?,
         ],
@@ -82,7 +82,7 @@ impl<T: Element> Decode<'_, T> {
     pub(crate) fn decode<E: Executor>(&self, executor: &E, output: View<u32>) -> Result<(), Error> {
         let Self { recipe, format, .. } = self;
         let [codes, anchors, values] = self.parts;
-        let codes = machine::decode(self.stage, &CodesOn { executor, format }, codes)?;
+        let codes = CodesOn { executor, format }.decode(self.stage, codes)?;
         if format.count() == 0 {
             return Ok(());
         }

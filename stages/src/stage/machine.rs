@@ -1,114 +1,96 @@
-//! ferrosz's own stages on machines that run kernels: codes and bytes are in the memory of the machine.
+//! Stages of codes in the memory of a machine that runs kernels. Encoded bytes are on the host.
 
 use crate::error::Error;
 use crate::gpu::{fetch, import_blocks, upload};
 use crate::kernels::recode::{NumberKind, Numbers, Recode, RecodeParams};
 use crate::recipe::CodeWidth;
-use crate::stage::fixed_length::FixedLength;
-use crate::stage::plain::Plain;
-use crate::stage::stream::Stream;
-use crate::stage::{CodeFormat, Codes, Stage};
+use crate::stage::fixed_length::checked_rates;
+use crate::stage::stream::{checked_layout, compressor};
+use crate::stage::{CodeFormat, Codes, MachineStage, Stage};
+use ferrosz_cuszp::cuszp::{Mode, Params};
+use ferrosz_cuszp::{Bare, Error as CuszpError, Shape};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_host::Error as HostError;
-use ferrosz_host::internals::Executor;
+use ferrosz_host::internals::{Executor, compress_integers, decompress_integers};
 use ferrosz_simt::View;
 
-/// A stage of ferrosz's own that machines with kernels run, too. Its bytes are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MachineStage {
-    /// cuSZp's coder.
-    FixedLength,
-    /// Streams of the library.
-    Stream,
-    /// No coder.
-    Plain,
-}
-
-/// Where codes of a format are.
+/// The machine that has codes of a format.
 pub(crate) struct CodesOn<'a, E> {
     pub(crate) executor: &'a E,
     pub(crate) format: &'a CodeFormat,
 }
 
-/// Memory that begins with encoded codes, and how many bytes they are.
-pub(super) type Encoded<E> = (<E as Executor>::Memory, u64);
-
-/// What a stage does with the codes of a field that has elements. Both wait.
-pub(super) trait OnMachine {
-    /// As [`Stage::encode`](crate::Stage::encode).
-    fn encode_on<E: Executor>(on: &CodesOn<'_, E>, codes: View<u32>) -> Result<Encoded<E>, Error>;
-
-    /// As [`Stage::decode`](crate::Stage::decode), of so many bytes, whose last word is filled with zeros. All codes are
-    /// below twice the radius.
-    fn decode_on<E: Executor>(
-        on: &CodesOn<'_, E>,
-        bytes: View<u32>,
-        length: u64,
-    ) -> Result<E::Memory, Error>;
-}
-
-/// Codes as bytes on the host, as a stage encodes them: on the machine, if it runs there and there are any.
-pub(crate) fn encode<E: Executor>(
-    stage: &dyn Stage,
-    on: &CodesOn<'_, E>,
-    codes: View<u32>,
-) -> Result<Vec<u8>, Error> {
-    if let Some(stage) = stage.on_machine().filter(|_| on.format.count() > 0) {
-        let (memory, length) = stage.encode(on, codes)?;
-        return fetch(on.executor, on.executor.view(&memory), length);
-    }
-    let codes = fetch::<E, u8>(on.executor, codes, on.format.count() * on.kind().bytes())?;
-    stage.encode(&Codes::new(*on.format, &codes)?)
-}
-
-/// The codes in bytes on the host, as a stage decodes them, in the memory of a machine.
-pub(crate) fn decode<E: Executor>(
-    stage: &dyn Stage,
-    on: &CodesOn<'_, E>,
-    bytes: &[u8],
-) -> Result<E::Memory, Error> {
-    if let Some(stage) = stage.on_machine().filter(|_| on.format.count() > 0) {
-        let memory = upload(on.executor, bytes)?;
-        return stage.decode(on, on.executor.view(&memory), bytes.len() as u64);
-    }
-    let codes = stage.decode(bytes, on.format)?;
-    Codes::new(*on.format, &codes).map_err(|error| bad_codes(stage.name(), error))?;
-    upload(on.executor, &codes)
-}
-
-impl MachineStage {
-    /// As [`OnMachine::encode_on`].
-    fn encode<E: Executor>(
-        self,
-        on: &CodesOn<'_, E>,
-        codes: View<u32>,
-    ) -> Result<Encoded<E>, Error> {
-        match self {
-            Self::FixedLength => FixedLength::encode_on(on, codes),
-            Self::Stream => Stream::encode_on(on, codes),
-            Self::Plain => Plain::encode_on(on, codes),
-        }
-    }
-
-    /// As [`OnMachine::decode_on`].
-    fn decode<E: Executor>(
-        self,
-        on: &CodesOn<'_, E>,
-        bytes: View<u32>,
-        length: u64,
-    ) -> Result<E::Memory, Error> {
-        match self {
-            Self::FixedLength => FixedLength::decode_on(on, bytes, length),
-            Self::Stream => Stream::decode_on(on, bytes, length),
-            Self::Plain => Plain::decode_on(on, bytes, length),
-        }
-    }
-}
-
 impl<E: Executor> CodesOn<'_, E> {
-    /// The codes as an array.
-    pub(super) fn kind(&self) -> NumberKind {
+    /// Codes as a stage encodes them: on the machine, if it runs there and there are any. Waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stage::encode`].
+    pub(crate) fn encode(&self, stage: &dyn Stage, codes: View<u32>) -> Result<Vec<u8>, Error> {
+        let (executor, count) = (self.executor, self.format.count());
+        let Some(on_machine) = stage.on_machine().filter(|_| count > 0) else {
+            let codes = fetch::<E, u8>(executor, codes, count * self.kind().bytes())?;
+            return stage.encode(&Codes::new(*self.format, &codes)?);
+        };
+        let (encoded, length) = match on_machine {
+            MachineStage::FixedLength => {
+                let array = self.recoded(codes, [self.kind(), NumberKind::Float])?;
+                let bare = bare(self.format).compress_with(executor, executor.view(&array));
+                bare.map_err(of_cuszp)?
+            }
+            MachineStage::Stream => {
+                let array = self.recoded(codes, [self.kind(), NumberKind::Integer])?;
+                let array = executor.view(&array);
+                compress_integers(executor, &compressor(self.format)?, array, count)?
+            }
+        };
+        fetch(executor, executor.view(&encoded), length)
+    }
+
+    /// The codes in bytes, as a stage decodes them, all of them below twice the radius. Waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stage::decode`].
+    pub(crate) fn decode(&self, stage: &dyn Stage, bytes: &[u8]) -> Result<E::Memory, Error> {
+        let (executor, count) = (self.executor, self.format.count());
+        let as_stage = |error: Error| match error {
+            Error::BadDecomposition(_) | Error::Ferrosz(HostError::Format(_)) => {
+                Error::stage(stage.name(), error.to_string())
+            }
+            error => error,
+        };
+        let Some(on_machine) = stage.on_machine().filter(|_| count > 0) else {
+            let codes = stage.decode(bytes, self.format)?;
+            let codes = Codes::new(*self.format, &codes).map_err(as_stage)?;
+            return upload(executor, codes.bytes());
+        };
+        let encoded = upload(executor, bytes)?;
+        let encoded = executor.view(&encoded);
+        let kind = match on_machine {
+            MachineStage::FixedLength => NumberKind::Float,
+            MachineStage::Stream => NumberKind::Integer,
+        };
+        let array = executor.allocate(count * kind.bytes())?;
+        let view = executor.view(&array);
+        match on_machine {
+            MachineStage::FixedLength => {
+                checked_rates(bytes, self.format)?;
+                let bare = bare(self.format).decompress_with(executor, encoded, view);
+                bare.map_err(of_cuszp).map_err(as_stage)?;
+            }
+            MachineStage::Stream => {
+                let layout = &checked_layout(bytes, self.format)?;
+                let decoded = decompress_integers(executor, layout, encoded, view);
+                decoded.map_err(Error::from).map_err(as_stage)?;
+            }
+        }
+        let codes = self.recoded(view, [kind, self.kind()]);
+        codes.map_err(as_stage)
+    }
+
+    /// The type of the codes.
+    fn kind(&self) -> NumberKind {
         match self.format.width {
             CodeWidth::U8 => NumberKind::Code8,
             CodeWidth::U16 => NumberKind::Code16,
@@ -116,16 +98,12 @@ impl<E: Executor> CodesOn<'_, E> {
         }
     }
 
-    /// The codes in an array as one of another type.
+    /// The numbers in an array as ones of another type.
     ///
     /// # Errors
     ///
     /// [`Error::BadDecomposition`] if a code is not below twice the radius; [`Error::Ferrosz`].
-    pub(super) fn recoded(
-        &self,
-        words: View<u32>,
-        [from, to]: [NumberKind; 2],
-    ) -> Result<E::Memory, Error> {
+    fn recoded(&self, words: View<u32>, [from, to]: [NumberKind; 2]) -> Result<E::Memory, Error> {
         let (executor, count) = (self.executor, self.format.count());
         let memory = executor.allocate(count * to.bytes())?;
         let workspace = executor.allocate(8 * cells::count(0))?;
@@ -144,25 +122,21 @@ impl<E: Executor> CodesOn<'_, E> {
         executor.launch::<Recode>(import_blocks(count), &params)?;
         let mut fault = [0; 8];
         executor.download(cells, 8 * cells::FAULT, &mut fault)?;
-        match fault {
-            [0, 0, 0, 0, 0, 0, 0, 0] => Ok(memory),
+        match u64::from_le_bytes(fault) {
+            0 => Ok(memory),
             _ => Err(Error::BAD_CODE),
         }
     }
 }
 
-/// The error of a stage for bytes that it did not make; others as they are.
-pub(super) fn failed(stage: &str, error: HostError) -> Error {
-    match error {
-        HostError::Format(error) => Error::stage(stage, error.to_string()),
-        error => error.into(),
-    }
+/// The stream of cuSZp that has codes without the radius.
+fn bare(format: &CodeFormat) -> Bare<f32> {
+    Params::new(Shape::Line, Mode::Fixed, [1, 1, format.count()], 0.5).into()
 }
 
-/// As [`failed`], for codes.
-pub(super) fn bad_codes(stage: &str, error: Error) -> Error {
+fn of_cuszp(error: CuszpError) -> Error {
     match error {
-        Error::BadDecomposition(_) => Error::stage(stage, error.to_string()),
-        error => error,
+        CuszpError::Ferrosz(error) => error.into(),
+        error => Error::stage("fixed-length", error.to_string()),
     }
 }

@@ -225,6 +225,7 @@ pub mod internals {
     pub use crate::gpu::executor::{Executor, blocks_of, put};
     pub use crate::gpu::in_memory::{compress_integers, decompress_integers};
     pub use crate::gpu::resolve::enqueue_resolve;
+    pub use crate::gpu::tiles::codes::{CodedTiles, TileCodes};
     pub use crate::gpu::tiles::slab::Others;
     pub use crate::gpu::tiles::strides;
     pub use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};

@@ -262,6 +262,7 @@ fn enqueue_import<T: Element, E: Executor>(
     let params = ImportCodesParams {
         array,
         predicted: workspace.regions,
+        values: View::empty(),
         cells: workspace.cells,
     };
     let many = import_blocks(grid.elements());

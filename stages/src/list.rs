@@ -1,11 +1,13 @@
 //! The list of kernels: the name of an entry point, and the type that is its code.
 
+use crate::kernels::collect::CollectCodes;
 use crate::kernels::export::Export;
 use crate::kernels::import::{ImportCodes, ImportOutliers};
 use crate::kernels::recode::Recode;
 use ferrosz_gpu_kernels::kernels;
 
 kernels! {
+    ferrosz_collect_codes<shape>: |S| CollectCodes<S>;
     ferrosz_export<shape, element>: |S, E| Export<E, S>;
     ferrosz_import_codes<shape>: |S| ImportCodes<S>;
     ferrosz_import_outliers<shape, element>: |S, E| ImportOutliers<E, S>;

@@ -4,6 +4,7 @@ pub mod bit_planes;
 pub mod entropy;
 pub mod fixed_length;
 pub(crate) mod machine;
+mod machine_tiles;
 pub mod plain;
 pub mod stream;
 mod tiles;
@@ -13,6 +14,7 @@ use crate::error::Error;
 use crate::order::CodeLayout;
 use crate::recipe::{CodeWidth, Recipe};
 use ferrosz_codec::Element;
+use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::try_zeroed;
 use std::sync::Arc;
@@ -106,6 +108,8 @@ pub trait Stage: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MachineStage {
+    /// [`Rans`](entropy::Rans), [`Huffman`](entropy::Huffman) or [`BitPlanes`](bit_planes::BitPlanes).
+    Tiles(TileCoder),
     /// [`FixedLength`](fixed_length::FixedLength).
     FixedLength,
     /// [`Stream`](stream::Stream).

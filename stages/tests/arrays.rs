@@ -227,6 +227,7 @@ where
     let params = ImportCodesParams {
         array,
         predicted: view(&mut predicted),
+        values: View::empty(),
         cells,
     };
     emulator

@@ -365,7 +365,7 @@ fn stages_on_machines() -> Vec<Arc<dyn Stage>> {
 
 #[test]
 fn machines_need_no_stage_of_the_cpu() {
-    assert!(stages_on_machines().len() >= 2);
+    assert_eq!(stages_on_machines().len(), 5);
     for stage in stages_on_machines() {
         let (interpolator, field) = waves(CodeOrder::Raster);
         let forged = |device| {

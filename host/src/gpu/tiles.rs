@@ -3,6 +3,7 @@
 //! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
 //! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`slab`]).
 
+pub(crate) mod codes;
 pub(crate) mod part;
 pub(crate) mod slab;
 pub(crate) mod tuning;
@@ -53,7 +54,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::read::{ReadPrologue, ReadPro
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, WritePrologueParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
-use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::{Counted, Tiling};
 use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
@@ -301,7 +302,7 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             call.interpolate(job, tuning, resolved.error().to_bits64(), others)?;
         }
     }
-    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, others), call.encode_planes(job))?;
+    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, slab.counted(), others), call.encode_planes(job))?;
     let params = FinishParams {
         header: Draft::new(&job.header::<T>()),
         identity: job.identity::<T>(),
@@ -384,15 +385,19 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         enqueue_tune::<T, E>(self.executor, &tune)
     }
 
-    /// Encodes the codes to the stream, without its header.
-    fn encode<C: SymbolCoder>(&self, job: &CompressJob, others: Others<'_>) -> Result<(), Error> {
+    /// Encodes the codes to the stream, without its header. The symbols of some runs are counted.
+    fn encode<C: SymbolCoder>(
+        &self,
+        job: &CompressJob,
+        counted: Counted,
+        others: Others<'_>,
+    ) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
         let runs = tiling(layout, ChunkLength::Four);
         let tiling = tiling(layout, layout.chunk);
         let chunks = layout.chunks();
         let tiles = layout.runs() * u64::from(RUN_TILES);
         let tiles_a_block = tiles_a_block(tiles);
-        let counted = self.slab.counted();
         let statistics = StatisticsParams {
             tiling: runs,
             regions: workspace.regions,
@@ -528,21 +533,25 @@ pub(crate) fn enqueue_decompress_regions<T: Element, E: Executor>(
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
-    /// Reads the prologue: the coder's tables, if it has any, then parameters and anchors.
-    fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
-        let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let (contents, entries) = (contents::<T>(layout), self.entries(&job.layout));
-        let layout_words = job.layout_words();
+    /// Reads the coder's tables, if it has any.
+    fn read_tables(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
         let tables = ReadTablesParams {
             header: job.header(),
             stream: job.behind_records(),
-            entries,
-            frequencies_at: contents.frequencies_at(),
-            layout: layout_words,
-            tables: workspace.tables,
-            cells: workspace.cells,
+            entries: self.entries(&job.layout),
+            frequencies_at: contents::<T>(self.layout).frequencies_at(),
+            layout: job.layout_words(),
+            tables: self.workspace.tables,
+            cells: self.workspace.cells,
         };
-        with_tile_coder!(layout.codec.coder, C => executor.launch::<ReadTables<C>>(1, &tables), Ok(()))?;
+        with_tile_coder!(self.layout.codec.coder, C => self.executor.launch::<ReadTables<C>>(1, &tables), Ok(()))
+    }
+
+    /// Reads the prologue: tables, then parameters and anchors.
+    fn read_prologue(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
+        let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
+        let (contents, entries) = (contents::<T>(layout), self.entries(&job.layout));
+        self.read_tables(job)?;
         let geometry = layout.codec.predictor.geometry().unwrap_or_default();
         let prologue = ReadPrologueParams {
             contents,
@@ -552,7 +561,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             header: job.header(),
             stream: job.behind_records(),
             entries,
-            layout: layout_words,
+            layout: job.layout_words(),
             cells: workspace.cells,
             geometry: geometry.id(),
             verify: u32::from(job.verify),

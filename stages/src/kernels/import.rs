@@ -28,6 +28,9 @@ pub struct ImportCodesParams {
     pub array: CodeArray,
     /// The output: the codes in the order in which prediction writes them, from chunk 0 on.
     pub predicted: View<u32>,
+    /// The output, if it is not empty: the codes as words in the order of the field. Then codes of 0 are differences as any
+    /// other, and nothing is counted.
+    pub values: View<u32>,
     /// The workspace: see [`cells`]. [`cells::OUTLIERS`], clear before, will be the number of positions without a
     /// code. [`cells::FAULT`] is raised if a code is not below twice the radius.
     pub cells: View<u64>,
@@ -94,11 +97,14 @@ impl<S: StaticShape> ImportCodes<S> {
         // Anchors have no code: the array's values at their positions do not matter.
         if layout.level(at) < array.anchor_level {
             let code = array.load(t, layout.position(at));
-            predicted = if code == 0 {
+            predicted = if code == 0 && params.values.is_empty() {
                 RAW
             } else {
                 zigzag(code.wrapping_sub(radius).cast_signed())
             };
+            if !params.values.is_empty() {
+                t.store(params.values, element.into(), code);
+            }
             if code >= 2 * radius {
                 predicted = 0;
                 raise(t, params.cells, CODE);

@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::stage::tiles::{CodeTiles, Image, Table, chunk_codes};
-use crate::stage::{CodeFormat, Codes, Stage};
+use crate::stage::{CodeFormat, Codes, MachineStage, Stage};
 use ferrosz_codec::code::bit_planes::CHUNK_WORDS;
+use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_host::cpu::code::bit_planes;
 use ferrosz_host::cpu::code::image::image_bytes;
@@ -48,6 +49,10 @@ impl Stage for BitPlanes {
                 bit_planes::decode::<f32>(chunk, form, bytes, codes, set, &mut words)
             })
         })
+    }
+
+    fn on_machine(&self) -> Option<MachineStage> {
+        Some(MachineStage::Tiles(TileCoder::BitPlane))
     }
 }
 

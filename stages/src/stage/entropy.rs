@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::stage::tiles::{CodeTiles, Image, Table, chunk_codes};
-use crate::stage::{CodeFormat, Codes, Stage};
+use crate::stage::{CodeFormat, Codes, MachineStage, Stage};
 use ferrosz_codec::code::entropy::class::CONTEXTS;
 use ferrosz_codec::code::entropy::counts::Counts;
 use ferrosz_codec::code::entropy::frequency_tables::{FrequencyTables, Head, MAX_WORDS};
 use ferrosz_codec::code::entropy::states::{self, SymbolCoder};
+use ferrosz_codec::pipeline::TileCoder;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_host::cpu::Version;
 use ferrosz_host::cpu::code::entropy::{self, Pops, Pushes, word_count};
@@ -32,6 +33,10 @@ impl Stage for Rans {
     fn decode(&self, bytes: &[u8], format: &CodeFormat) -> Result<Vec<u8>, Error> {
         decode::<states::Rans>(self.name(), bytes, format)
     }
+
+    fn on_machine(&self) -> Option<MachineStage> {
+        Some(MachineStage::Tiles(TileCoder::Rans))
+    }
 }
 
 impl Stage for Huffman {
@@ -45,6 +50,10 @@ impl Stage for Huffman {
 
     fn decode(&self, bytes: &[u8], format: &CodeFormat) -> Result<Vec<u8>, Error> {
         decode::<states::Huffman>(self.name(), bytes, format)
+    }
+
+    fn on_machine(&self) -> Option<MachineStage> {
+        Some(MachineStage::Tiles(TileCoder::Huffman))
     }
 }
 
@@ -107,7 +116,7 @@ fn decode<C: SymbolCoder>(name: &str, bytes: &[u8], format: &CodeFormat) -> Resu
 }
 
 /// The words of the frequencies, whose heads say how many there are, and the bytes behind them.
-fn frequency_words(bytes: &[u8]) -> Option<(Vec<u32>, &[u8])> {
+pub(super) fn frequency_words(bytes: &[u8]) -> Option<(Vec<u32>, &[u8])> {
     let word = |at: usize| {
         bytes
             .as_chunks::<4>()

@@ -33,6 +33,7 @@ impl<E: Executor> CodesOn<'_, E> {
             return stage.encode(&Codes::new(*self.format, &codes)?);
         };
         let (encoded, length) = match on_machine {
+            MachineStage::Tiles(coder) => return self.encode_tiles(coder, codes),
             MachineStage::FixedLength => {
                 let array = self.recoded(codes, [self.kind(), NumberKind::Float])?;
                 let bare = bare(self.format).compress_with(executor, executor.view(&array));
@@ -53,44 +54,56 @@ impl<E: Executor> CodesOn<'_, E> {
     ///
     /// As [`Stage::decode`].
     pub(crate) fn decode(&self, stage: &dyn Stage, bytes: &[u8]) -> Result<E::Memory, Error> {
-        let (executor, count) = (self.executor, self.format.count());
-        let as_stage = |error: Error| match error {
+        let on_machine = stage.on_machine().filter(|_| self.format.count() > 0);
+        let decoded = match on_machine {
+            Some(MachineStage::Tiles(coder)) => self.decode_tiles(stage.name(), coder, bytes),
+            Some(MachineStage::FixedLength) => self.decode_fixed_length(bytes),
+            Some(MachineStage::Stream) => self.decode_stream(bytes),
+            None => stage
+                .decode(bytes, self.format)
+                .and_then(|codes| upload(self.executor, Codes::new(*self.format, &codes)?.bytes())),
+        };
+        decoded.map_err(|error| match error {
             Error::BadDecomposition(_) | Error::Ferrosz(HostError::Format(_)) => {
                 Error::stage(stage.name(), error.to_string())
             }
             error => error,
-        };
-        let Some(on_machine) = stage.on_machine().filter(|_| count > 0) else {
-            let codes = stage.decode(bytes, self.format)?;
-            let codes = Codes::new(*self.format, &codes).map_err(as_stage)?;
-            return upload(executor, codes.bytes());
-        };
-        let encoded = upload(executor, bytes)?;
-        let encoded = executor.view(&encoded);
-        let kind = match on_machine {
-            MachineStage::FixedLength => NumberKind::Float,
-            MachineStage::Stream => NumberKind::Integer,
-        };
-        let array = executor.allocate(count * kind.bytes())?;
-        let view = executor.view(&array);
-        match on_machine {
-            MachineStage::FixedLength => {
-                checked_rates(bytes, self.format)?;
-                let bare = bare(self.format).decompress_with(executor, encoded, view);
-                bare.map_err(of_cuszp).map_err(as_stage)?;
-            }
-            MachineStage::Stream => {
-                let layout = &checked_layout(bytes, self.format)?;
-                let decoded = decompress_integers(executor, layout, encoded, view);
-                decoded.map_err(Error::from).map_err(as_stage)?;
-            }
-        }
-        let codes = self.recoded(view, [kind, self.kind()]);
-        codes.map_err(as_stage)
+        })
+    }
+
+    fn decode_fixed_length(&self, bytes: &[u8]) -> Result<E::Memory, Error> {
+        checked_rates(bytes, self.format)?;
+        let encoded = upload(self.executor, bytes)?;
+        self.decoded(NumberKind::Float, |array| {
+            let stream = self.executor.view(&encoded);
+            let decoded = bare(self.format).decompress_with(self.executor, stream, array);
+            decoded.map_err(of_cuszp)
+        })
+    }
+
+    fn decode_stream(&self, bytes: &[u8]) -> Result<E::Memory, Error> {
+        let layout = &checked_layout(bytes, self.format)?;
+        let encoded = upload(self.executor, bytes)?;
+        self.decoded(NumberKind::Integer, |array| {
+            let stream = self.executor.view(&encoded);
+            Ok(decompress_integers(self.executor, layout, stream, array)?)
+        })
+    }
+
+    /// The codes of numbers of a type that `decode` writes to an array.
+    fn decoded(
+        &self,
+        kind: NumberKind,
+        decode: impl FnOnce(View<u32>) -> Result<(), Error>,
+    ) -> Result<E::Memory, Error> {
+        let array = self.executor.allocate(self.format.count() * kind.bytes())?;
+        let array = self.executor.view(&array);
+        decode(array)?;
+        self.recoded(array, [kind, self.kind()])
     }
 
     /// The type of the codes.
-    fn kind(&self) -> NumberKind {
+    pub(super) fn kind(&self) -> NumberKind {
         match self.format.width {
             CodeWidth::U8 => NumberKind::Code8,
             CodeWidth::U16 => NumberKind::Code16,
@@ -120,10 +133,21 @@ impl<E: Executor> CodesOn<'_, E> {
             cells,
         };
         executor.launch::<Recode>(import_blocks(count), &params)?;
+        self.check(cells)?;
+        Ok(memory)
+    }
+
+    /// Whether a kernel has found a code that is not below twice the radius. Waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadDecomposition`]; [`Error::Ferrosz`].
+    pub(super) fn check(&self, cells: View<u64>) -> Result<(), Error> {
         let mut fault = [0; 8];
-        executor.download(cells, 8 * cells::FAULT, &mut fault)?;
+        self.executor
+            .download(cells, 8 * cells::FAULT, &mut fault)?;
         match u64::from_le_bytes(fault) {
-            0 => Ok(memory),
+            0 => Ok(()),
             _ => Err(Error::BAD_CODE),
         }
     }

@@ -202,27 +202,34 @@ fn apart<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// The table of a field's chunks.
-pub(super) struct Table(Vec<(Form, usize)>);
+pub(super) struct Table(pub(super) Vec<(Form, usize)>);
 
 impl Table {
     /// The bytes of a stage: entries, words in front of the chunks, and the chunks.
     pub(super) fn write(words: &[u32], images: &[Image]) -> Result<Vec<u8>, Error> {
-        let chunks: usize = images.iter().map(|image| image.bytes.len()).sum();
-        let head = 4 * (images.len() + words.len());
-        let mut bytes = try_zeroed((head + chunks) as u64)?;
-        let entries = images
-            .iter()
-            .map(|image| image.bytes.len() as u32 | image.form.id());
-        let heads = entries.chain(words.iter().copied());
-        for (place, word) in bytes.chunks_exact_mut(4).zip(heads) {
-            place.copy_from_slice(&word.to_le_bytes());
+        let chunks = images.iter().map(|image| &image.bytes[..]);
+        let entries = images.iter().map(|image| (image.form, image.bytes.len()));
+        Self(entries.collect()).write_chunks(words, chunks)
+    }
+
+    /// As [`Table::write`], with the bytes of chunks in these pieces.
+    pub(super) fn write_chunks<'a>(
+        &self,
+        words: &[u32],
+        pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>, Error> {
+        let chunks: usize = self.0.iter().map(|(_, bytes)| bytes).sum();
+        let mut bytes = try_zeroed((4 * (self.0.len() + words.len()) + chunks) as u64)?;
+        let mut at = 0;
+        let mut put = |piece: &[u8]| {
+            bytes[at..at + piece.len()].copy_from_slice(piece);
+            at += piece.len();
+        };
+        let entries = self.0.iter().map(|(form, bytes)| *bytes as u32 | form.id());
+        for word in entries.chain(words.iter().copied()) {
+            put(&word.to_le_bytes());
         }
-        let mut start = head;
-        for image in images {
-            let end = start + image.bytes.len();
-            bytes[start..end].copy_from_slice(&image.bytes);
-            start = end;
-        }
+        pieces.for_each(put);
         Ok(bytes)
     }
 

@@ -75,7 +75,10 @@ impl<E: Executor> CodesOn<'_, E> {
         checked_rates(bytes, self.format)?;
         let encoded = upload(self.executor, bytes)?;
         self.decoded(NumberKind::Float, |array| {
-            let stream = self.executor.view(&encoded);
+            let stream = self
+                .executor
+                .view(&encoded)
+                .first(bytes.len().div_ceil(4) as u64);
             let decoded = bare(self.format).decompress_with(self.executor, stream, array);
             decoded.map_err(of_cuszp)
         })
@@ -85,7 +88,7 @@ impl<E: Executor> CodesOn<'_, E> {
         let layout = &checked_layout(bytes, self.format)?;
         let encoded = upload(self.executor, bytes)?;
         self.decoded(NumberKind::Integer, |array| {
-            let stream = self.executor.view(&encoded);
+            let stream = self.executor.view(&encoded).first(bytes.len() as u64 / 4);
             Ok(decompress_integers(self.executor, layout, stream, array)?)
         })
     }

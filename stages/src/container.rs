@@ -197,7 +197,7 @@ impl<'a> Container<'a> {
             return Err(PartName::Codes.damaged("they have another width than was asked for"));
         }
         let codes = stage.decode(self.codes, &format)?;
-        Codes::new(format, &codes).map_err(|error| Error::stage(self.stage, error.to_string()))?;
+        Codes::new(format, &codes).map_err(|error| error.of_stage(self.stage))?;
         let codes = CodeFormat::codes_of::<C>(&codes);
         let outlier_indices = outlier_indices(&recipe, &codes);
         if self.outliers.len() != outlier_indices.len() * T::BYTES {

@@ -74,6 +74,16 @@ impl Error {
         }
     }
 
+    /// The same error, which bytes of a stage of this name have led to.
+    pub(crate) fn of_stage(self, stage: &str) -> Self {
+        match self {
+            Self::BadDecomposition(_) | Self::Ferrosz(ferrosz_host::Error::Format(_)) => {
+                Self::stage(stage, self.to_string())
+            }
+            error => error,
+        }
+    }
+
     /// Too few codes, or too many.
     pub(crate) const CODE_COUNT: Self =
         Self::BadDecomposition("the number of codes is not the number of the field's elements");

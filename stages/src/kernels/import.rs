@@ -46,7 +46,7 @@ impl<S: StaticShape> Kernel for ImportCodes<S> {
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
     const SHARED_WORDS: u32 = 0;
-    const RESIDENT_BLOCKS: u32 = 0;
+    const RESIDENT_BLOCKS: u32 = 6;
 
     #[inline(always)]
     fn run<T: Thread>(t: T, params: &ImportCodesParams) {

@@ -10,7 +10,6 @@ use crate::stage::{CodeFormat, Codes, MachineStage, Stage};
 use ferrosz_cuszp::cuszp::{Mode, Params};
 use ferrosz_cuszp::{Bare, Error as CuszpError, Shape};
 use ferrosz_gpu_kernels::pipeline::cells;
-use ferrosz_host::Error as HostError;
 use ferrosz_host::internals::{Executor, compress_integers, decompress_integers};
 use ferrosz_simt::View;
 
@@ -63,12 +62,7 @@ impl<E: Executor> CodesOn<'_, E> {
                 .decode(bytes, self.format)
                 .and_then(|codes| upload(self.executor, Codes::new(*self.format, &codes)?.bytes())),
         };
-        decoded.map_err(|error| match error {
-            Error::BadDecomposition(_) | Error::Ferrosz(HostError::Format(_)) => {
-                Error::stage(stage.name(), error.to_string())
-            }
-            error => error,
-        })
+        decoded.map_err(|error| error.of_stage(stage.name()))
     }
 
     fn decode_fixed_length(&self, bytes: &[u8]) -> Result<E::Memory, Error> {

@@ -42,7 +42,7 @@ impl Stage for Stream {
         let found = Decompressor::new()
             .device(Device::Cpu)
             .decompress_into(bytes, &mut differences);
-        differences.truncate(found.map_err(|error| Error::stage(NAME, error.to_string()))?);
+        differences.truncate(found.map_err(|error| Error::from(error).of_stage(NAME))?);
         let codes = differences
             .iter()
             .map(|difference| format.radius.wrapping_add_signed((*difference).into()));

@@ -20,8 +20,14 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// Compares the containers of a case on both machines with its parts, and what comes back with the field.
-fn check<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], what: &str) {
+/// Compares the containers of a case with its parts, and what comes back with the field; of half of the stages, those of
+/// the emulator, too.
+fn check<T: FromBits, C: Code>(
+    random: &mut SmallRng,
+    interpolator: &Interpolator,
+    field: &[T],
+    what: &str,
+) {
     let interpolator = interpolator.device(Device::Cpu);
     let parts: Decomposition<T, C> = interpolator.decompose(field).expect(what);
     let decoded = parts.compose_on(Device::Cpu).expect(what);
@@ -31,8 +37,12 @@ fn check<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], what: &
         let pipeline =
             |device| Pipeline::of(interpolator.device(device), stage.clone()).width(C::WIDTH);
         let bytes = pipeline(Device::Cpu).compress(field).expect(&what);
-        let emulated = pipeline(Device::Emulator).compress(field).expect(&what);
-        assert!(bytes == emulated, "bytes, {what}");
+        let mut devices = vec![Device::Cpu];
+        if random.random() {
+            devices.push(Device::Emulator);
+            let emulated = pipeline(Device::Emulator).compress(field).expect(&what);
+            assert!(bytes == emulated, "bytes, {what}");
+        }
         let container = Container::read(&bytes).expect(&what);
         assert_eq!(container.stage(), stage.name());
         assert_eq!(container.dtype(), T::DTYPE);
@@ -43,7 +53,7 @@ fn check<T: FromBits, C: Code>(interpolator: &Interpolator, field: &[T], what: &
         let found = container.parts::<T, C>(&*stage).expect(&what);
         assert_eq!(found.recipe, parts.recipe, "{what}");
         assert!(all_bits(&found) == all_bits(&parts), "parts, {what}");
-        for device in [Device::Cpu, Device::Emulator] {
+        for device in devices {
             let found: Vec<T> = decompress(&bytes, &[], device).expect(&what);
             assert!(bits(&found) == bits(&decoded), "{device:?}, {what}");
         }
@@ -60,12 +70,12 @@ fn all_of<T: FromBits>(random: &mut SmallRng, number: u64) {
     };
     let interpolator = interpolator.radius_by(rule);
     match number % 3 {
-        0 => check::<T, u8>(&interpolator, &field, &what),
-        1 => check::<T, u16>(&interpolator, &field, &what),
-        _ => check::<T, u32>(&interpolator, &field, &what),
+        0 => check::<T, u8>(random, &interpolator, &field, &what),
+        1 => check::<T, u16>(random, &interpolator, &field, &what),
+        _ => check::<T, u32>(random, &interpolator, &field, &what),
     }
     let widest = interpolator.radius(32_768);
-    check::<T, u16>(&widest, &field, &what);
+    check::<T, u16>(random, &widest, &field, &what);
 }
 
 #[test]

@@ -23,8 +23,7 @@ use std::path::{Path, PathBuf};
 ///
 /// stream
 ///     The stream, which stays as it is: a `Stream`, `bytes` or any other buffer; or one in the memory of a GPU, of which the
-///     result is a `DeviceArray`. There only the chunks of the box travel to the CPU, which codes them. `decompress` takes the
-///     result after `compact`.
+///     result is a `DeviceArray`. There only the chunks of the box travel to the CPU, which codes them.
 /// values
 ///     An array with the element type of the stream and the shape of the box; for a stream on a GPU also one on that GPU.
 /// box

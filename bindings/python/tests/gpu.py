@@ -217,6 +217,8 @@ def check_updates() -> None:
                 assert bytes_of(updated) == bytes(ferrosz.update(stream, values, box=box)), f"{dtype} {codec} {box}"
             assert bytes_of(on_gpu)[: len(stream)] == bytes(stream), "the old stream is changed"
             on_gpu, stream = updated, ferrosz.update(stream, values, box=box)
+            back = cupy.asnumpy(cupy.from_dlpack(ferrosz.decompress(on_gpu)))
+            assert np.array_equal(back, ferrosz.decompress(stream, device="cpu")), f"{dtype} {codec} {box}"
         compacted, expected = ferrosz.compact(on_gpu), ferrosz.compact(stream)
         assert bytes_of(compacted) == bytes(expected) and bytes_of(ferrosz.compact(compacted)) == bytes(expected)
         back = cupy.asnumpy(cupy.from_dlpack(ferrosz.decompress(compacted)))

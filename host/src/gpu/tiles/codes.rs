@@ -48,7 +48,7 @@ pub struct CodedTiles {
     pub images: Vec<u8>,
 }
 
-/// What kernels read and write.
+/// The memory that kernels read and write.
 pub struct TileViews {
     /// The codes, as predictors leave them.
     pub regions: View<u32>,
@@ -172,6 +172,8 @@ impl<'a, E: Executor> TileCodes<'a, E> {
             layout: self.layout,
             value_type: ValueType::F32,
             record_bytes: 0,
+            update_bytes: 0,
+            list: View::empty(),
             regions: &[],
             verify: false,
             stream,
@@ -188,7 +190,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
         Ok(fault_in(u64::from_le_bytes(fault))?)
     }
 
-    /// What a stream of coded tiles has before its chunks.
+    /// The bytes of a stream of coded tiles before its chunks.
     fn head(&self, coded: &CodedTiles) -> Result<Vec<u8>, Error> {
         let words = contents::<f32>(&self.slab.decoded()).frequencies_at();
         let prologue =

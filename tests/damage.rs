@@ -44,6 +44,39 @@ fn decode_unverified(stream: &[u8]) -> Result<Vec<f32>, Error> {
         .decompress(stream)
 }
 
+/// Kernels find anchors by the geometry in the prologue, and memory for those of the codec's alone is there.
+#[cfg(feature = "emulator")]
+#[test]
+fn no_kernel_follows_a_wrong_geometry() {
+    for codec in [Codec::INTERP, Codec::STENCIL, Codec::INTERP_SQUARE] {
+        for extents in [&[20_000][..], &[90, 140], &[12, 20, 30]] {
+            let layout = Layout::new(
+                codec,
+                Shape::ALL[extents.len() - 1],
+                Extents::new(extents).expect("extents"),
+            );
+            let stream = stream_in(layout, Kind::Smooth);
+            let prologue = layout
+                .header(Dtype::F32, Bound::default(), 0)
+                .payload_start() as usize;
+            for bit in 0..8 {
+                let mut damaged = stream.clone();
+                damaged[prologue] ^= 1 << bit;
+                for verifies in [true, false] {
+                    let found = Decompressor::new()
+                        .device(Device::Emulator)
+                        .verify_checksums(verifies)
+                        .decompress::<f32>(&damaged);
+                    assert!(
+                        matches!(found, Err(Error::Format(_))),
+                        "{codec} {extents:?}, bit {bit}: {found:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn every_flipped_bit_is_found() {
     for layout in [&[3000][..], &[9, 10, 20]].into_iter().flat_map(layouts) {

@@ -17,9 +17,8 @@ use std::sync::Arc;
 
 impl Pipeline {
     /// As [`Pipeline::compress`], of a field in device memory, aligned to 16 bytes. Allocates there, and waits for the work on
-    /// `stream`. Only the bytes of the
-    /// container come to the host if [`Stage::on_machine`](crate::Stage::on_machine) says that the stage runs there, and all codes
-    /// if not.
+    /// `stream`. Only the bytes of the container come to the host if [`Stage::on_machine`](crate::Stage::on_machine) says that
+    /// the stage runs there, and all codes if not.
     ///
     /// ```no_run
     /// use ferrosz_stages::cuda::Gpu;

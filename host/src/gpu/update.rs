@@ -11,10 +11,10 @@ use crate::read_at::ReadAt;
 use crate::stream_at::StreamAt;
 use crate::stream_ref::StreamRef;
 use crate::update::without_updates;
-use ferrosz_codec::Value;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::shape::Shape;
+use ferrosz_codec::{FormatError, Value};
 use ferrosz_gpu_kernels::primitives::read_boxes::{BOX_NUMBERS, BoxToRead};
 use ferrosz_simt::View;
 use std::io;
@@ -91,6 +91,10 @@ pub(crate) fn compact<E: Executor>(
     let mut stream = StreamAt::open(place)?;
     let image = stream.read_places()?;
     let stream = StreamRef::read(image)?;
+    let (needed, found) = (stream.header.stream_bytes(), 4 * memory.len());
+    if needed > found {
+        return Err(FormatError::Truncated { needed, found }.into());
+    }
     let header = without_updates(&stream)?;
     // Its payload is not known here, and is copied where it is.
     let places = stream.rewrite(header, stream.records, 0..header.chunks())?;
@@ -196,7 +200,7 @@ mod tests {
     use crate::reading::Reading;
     use crate::stream_layout::StreamLayout;
     use crate::update::Update;
-    use ferrosz_codec::{Bound, Codec, FormatError};
+    use ferrosz_codec::{Bound, Codec};
 
     /// Decodes a part of the field of a stream, or all of it, on the emulator.
     fn decoded(stream: &[u8], part: Option<&Part>) -> Result<Vec<f32>, Error> {
@@ -345,6 +349,11 @@ mod tests {
         let found = compact(&executor, view, view.first(40));
         assert!(
             matches!(found, Err(Error::OutputTooSmall { .. })),
+            "{found:?}"
+        );
+        let found = compact(&executor, view.first(stream.len() as u64 / 4 - 4), view);
+        assert!(
+            matches!(found, Err(Error::Format(FormatError::Truncated { .. }))),
             "{found:?}"
         );
         let found = update(

@@ -13,7 +13,8 @@ use crate::tile::code::RADIUS;
 /// Levels with their own bound: the levels of a field, and the level of its anchors.
 pub const LEVELS: usize = MAX_LEVELS + 1;
 
-const GEOMETRY_AT: usize = 0;
+/// The word of the number of the geometry.
+pub const GEOMETRY_AT: usize = 0;
 const FLAGS_AT: usize = 1;
 const ALPHA_AT: usize = 2;
 const BETA_AT: usize = 4;

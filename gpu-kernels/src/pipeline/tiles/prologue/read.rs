@@ -14,9 +14,9 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header_words::{LayoutWords, Summary};
 use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::error::ChunkFault;
-use ferrosz_codec::predict::interp::resolved::{WORDS, Words};
+use ferrosz_codec::predict::interp::resolved::{GEOMETRY_AT, WORDS, Words};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View};
+use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Reads the prologue of a field of `E`. Launched with one block, behind the kernel that reads the frequencies.
 pub struct ReadPrologue<E>(PhantomData<E>);
@@ -27,7 +27,7 @@ pub struct ReadPrologue<E>(PhantomData<E>);
 pub struct ReadPrologueParams {
     /// The contents to read.
     pub contents: Contents,
-    /// The output: the words of the parameters, or those of the default of a geometry if the stream's are not sound.
+    /// The output: the words of the parameters. If the prologue is wrong, all but that of the geometry are 0.
     pub parameters: View<u32>,
     /// The output: the words of the anchors.
     pub anchors: View<u32>,
@@ -94,6 +94,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
         let words = contents.words(frequencies, flag_bits);
         if !has_table(params.stream, params.entries) || words > payload.len() {
             Self::report(t, params, Fault::Chunk(0, ChunkFault::Length as u32));
+            Self::leave_parameters(t, params, false);
             return;
         }
         if t.warp() == 0 && !Self::is_expected(t, params) {
@@ -129,6 +130,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             if let Err(fault) = checked {
                 Self::report(t, params, Fault::Chunk(0, fault as u32));
             }
+            Self::leave_parameters(t, params, checked.is_ok());
         }
         if t.thread_index() == 0 {
             let summary = Summary::from_words(|word| t.load(params.header, word as u64));
@@ -136,10 +138,6 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
                 t.atomic_store(params.cells, i, *bits);
             }
-        }
-        if contents.has_parameters != 0 && t.thread_index() < WORDS as u32 {
-            let word = SHARED.0.parameters.load(t, t.thread_index());
-            t.store(params.parameters, u64::from(t.thread_index()), word);
         }
     }
 }
@@ -149,6 +147,25 @@ impl<E: Element> ReadPrologue<E> {
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
         let word = |word: usize| t.load(params.header, word as u64);
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
+    }
+
+    /// Writes the parameters. Kernels behind this one find anchors by the geometry: it is always that of the codec, as the memory
+    /// of the anchors is. For the first warp.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn leave_parameters<T: Thread>(t: T, params: &ReadPrologueParams, are_sound: bool) {
+        if params.contents.has_parameters == 0 || t.warp() != 0 {
+            return;
+        }
+        let mut at = t.lane();
+        while at < WORDS as u32 {
+            let word = match at as usize {
+                GEOMETRY_AT => params.geometry,
+                _ if are_sound => SHARED.0.parameters.load(t, at),
+                _ => 0,
+            };
+            t.store(params.parameters, u64::from(at), word);
+            at += WARP;
+        }
     }
 
     /// Checks all of the prologue but the frequencies.

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 
 /// Bytes of the shipped command at most.
-const MOST_BYTES: u64 = 17_800_000;
+const MOST_BYTES: u64 = 18_100_000;
 
 /// Crates with features, and combinations of features; the lints of the workspace have all of them. Without features no
 /// optional dependency is compiled.

@@ -1,4 +1,4 @@
-//! `update` and `update_in_place`: a part of the array of a stream is replaced. `compact`: what was replaced is removed.
+//! `update` and `update_in_place` replace a part of the array of a stream. `compact` removes the replaced chunks.
 
 use crate::array_in::Field;
 use crate::decompressor::is_host_buffer;
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// have no updates; the preset `"fast"` takes none of them.
 ///
 /// stream
-///     The stream, which stays as it is: a `Stream`, `bytes` or any other buffer; or one in the memory of a GPU, of which the
-///     result is a `DeviceArray`. There only the chunks of the box travel to the CPU, which codes them.
+///     The stream, which stays as it is: a `Stream`, `bytes` or any other buffer, or an array in the memory of a GPU. For the
+///     latter the result is a `DeviceArray`. Only the chunks of the box travel to the CPU, which codes them.
 /// values
 ///     An array with the element type of the stream and the shape of the box; for a stream on a GPU also one on that GPU.
 /// box

@@ -2,7 +2,7 @@
 //! bodies must have the lengths of the old ones; in AATROX those of a layer together.
 //!
 //! The kernel runs twice. The first launch finds the places of bodies and compares the lengths. The second one stores the bodies,
-//! or nothing if there was a fault: so a stream has all new blocks or none. No launch reads what it stores.
+//! or nothing if there was a fault: so a stream has all new blocks or none. No launch reads bytes that it stores.
 
 use crate::PACKAGE;
 use crate::cuszp::rate::Choice;
@@ -44,7 +44,8 @@ pub struct WriteParams {
     pub stores: u32,
 }
 
-/// The cell with the byte of the stream at which the first new body starts. It is that of tables, of which there are none here.
+/// The cell with the byte of the stream at which the first new body starts. In streams with tables the cell has their length; streams
+/// without header have no tables.
 const FIRST_BODY: u64 = cells::FREQUENCIES_WORDS;
 
 /// The values of some blocks are in memory.

@@ -92,8 +92,14 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let layout = match job.layout.family() {
         Family::Tiles(layout) if elements > 0 => {
             return match job.is_whole() {
-                true => tiles::enqueue_decompress::<T, E>(executor, job, &TileSlab::whole(&layout)),
-                false => tiles::enqueue_decompress_regions::<T, E>(executor, job, &layout),
+                true => tiles::decompress::enqueue_decompress::<T, E>(
+                    executor,
+                    job,
+                    &TileSlab::whole(&layout),
+                ),
+                false => {
+                    tiles::decompress::enqueue_decompress_regions::<T, E>(executor, job, &layout)
+                }
             };
         }
         // Without elements, only the cells need to be cleared.

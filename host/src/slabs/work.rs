@@ -142,7 +142,7 @@ impl Slab {
                     scratch: View::empty(),
                     cells,
                 };
-                tiles::enqueue_decompress::<T, E>(executor, &job, slab)
+                tiles::decompress::enqueue_decompress::<T, E>(executor, &job, slab)
             }
         }
     }

@@ -12,7 +12,7 @@ use ferrosz_codec::Codec;
 use ferrosz_codec::pipeline::{TileCodec, TileCoder, TilePredictor};
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::with_shape;
-use ferrosz_host::internals::{CodedTiles, Executor, TileCodes, try_zeroed};
+use ferrosz_host::internals::{CodedTiles, Executor, TileCodes};
 use ferrosz_simt::View;
 
 impl<E: Executor> CodesOn<'_, E> {
@@ -63,12 +63,10 @@ impl<E: Executor> CodesOn<'_, E> {
             .allocate(self.format.count() * self.kind().bytes())?;
         let (tiles, array) = self.tiles(coder, self.executor.view(&memory))?;
         let entries = table.0.iter().map(|(form, bytes)| (*form, *bytes as u64));
-        let mut copied = try_zeroed(images.len() as u64)?;
-        copied.copy_from_slice(images);
         tiles.decode(&CodedTiles {
             chunks: entries.collect(),
             frequencies,
-            images: copied,
+            images: images.into(),
         })?;
         let views = tiles.views();
         let params = CollectCodesParams {

@@ -17,8 +17,7 @@ pub struct Stream;
 /// The name in containers.
 const NAME: &str = "ferrosz";
 
-/// The codec: the shortest of those in either order of codes. Codes in the order of the field have patterns of its levels,
-/// which fitted stencils follow.
+/// The codec. Codes in the order of the field have patterns of its levels, which fitted stencils follow.
 const CODEC: Codec = Codec::STENCIL;
 
 impl Stage for Stream {

@@ -1,6 +1,7 @@
 //! Codes of tiles that are coded without a stream: there is no coarse field, all shifts are 0, and all tiles are counted.
 //!
-//! The kernels are those of streams. They get the memory of one, with a header that says no more than what they check.
+//! The kernels are those of streams. They get memory that is laid out as a stream, with a header that has the fields that they
+//! check.
 
 use crate::error::Error;
 use crate::gpu::blocks::fault_in;
@@ -25,6 +26,7 @@ use ferrosz_codec::{Bound, Codec, Dtype, Preference, ValueType, with_tile_coder}
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Counted;
 use ferrosz_simt::View;
+use std::borrow::Cow;
 
 /// The codes of the tiles of a field on a machine.
 pub struct TileCodes<'a, E: Executor> {
@@ -39,13 +41,13 @@ pub struct TileCodes<'a, E: Executor> {
 }
 
 /// The bytes of coded tiles.
-pub struct CodedTiles {
+pub struct CodedTiles<'a> {
     /// The form and the bytes of each chunk.
     pub chunks: Vec<(Form, u64)>,
     /// The words of the frequencies.
     pub frequencies: Vec<u32>,
     /// The chunks, back to back.
-    pub images: Vec<u8>,
+    pub images: Cow<'a, [u8]>,
 }
 
 /// The memory that kernels read and write.
@@ -111,7 +113,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]; the machine's own.
-    pub fn encode(&self) -> Result<CodedTiles, Error> {
+    pub fn encode(&self) -> Result<CodedTiles<'static>, Error> {
         let (executor, layout) = (self.executor, &self.slab.encoded());
         let most = self.layout.max_stream_bytes(Dtype::F32);
         let memory = executor.allocate(most.unwrap_or(u64::MAX))?;
@@ -152,7 +154,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
         Ok(CodedTiles {
             chunks: entries.iter().map(chunk).collect(),
             frequencies,
-            images,
+            images: images.into(),
         })
     }
 
@@ -161,7 +163,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
     /// # Errors
     ///
     /// [`Error::Format`] if they are damaged; [`Error::OutOfMemory`]; the machine's own.
-    pub fn decode(&self, coded: &CodedTiles) -> Result<(), Error> {
+    pub fn decode(&self, coded: &CodedTiles<'_>) -> Result<(), Error> {
         let (executor, layout) = (self.executor, &self.slab.decoded());
         let head = self.head(coded)?;
         let memory = executor.allocate((head.len() + coded.images.len()) as u64)?;
@@ -191,7 +193,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
     }
 
     /// The bytes of a stream of coded tiles before its chunks.
-    fn head(&self, coded: &CodedTiles) -> Result<Vec<u8>, Error> {
+    fn head(&self, coded: &CodedTiles<'_>) -> Result<Vec<u8>, Error> {
         let words = contents::<f32>(&self.slab.decoded()).frequencies_at();
         let prologue =
             (4 * (words + coded.frequencies.len() as u64)).next_multiple_of(CHUNK_ALIGNMENT);

@@ -87,7 +87,7 @@ impl Kernel for ListEntries {
 }
 
 impl ListEntries {
-    /// Reports a wrong update, of which this is the first byte. For a warp.
+    /// Reports the wrong update that starts at byte `at` of all updates. For a warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn report<T: Thread>(t: T, params: &ListEntriesParams, at: u64) {
         if t.lane() == 0 {

@@ -133,11 +133,7 @@ impl<E: Element> Kernel for ReadPrologue<E> {
             Self::leave_parameters(t, params, checked.is_ok());
         }
         if t.thread_index() == 0 {
-            let summary = Summary::from_words(|word| t.load(params.header, word as u64));
-            let quantizer = Quantizer::from_error(E::from_bits64(summary.error_bits));
-            for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
-                t.atomic_store(params.cells, i, *bits);
-            }
+            Self::leave_quantizer(t, params);
         }
     }
 }
@@ -147,6 +143,16 @@ impl<E: Element> ReadPrologue<E> {
     fn is_expected<T: Thread>(t: T, params: &ReadPrologueParams) -> bool {
         let word = |word: usize| t.load(params.header, word as u64);
         header_is_sound(t, word) & Summary::is_of(&params.layout, word)
+    }
+
+    /// Writes the quantiser to the cells. For one thread.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn leave_quantizer<T: Thread>(t: T, params: &ReadPrologueParams) {
+        let summary = Summary::from_words(|word| t.load(params.header, word as u64));
+        let quantizer = Quantizer::from_error(E::from_bits64(summary.error_bits));
+        for (i, bits) in (cells::QUANTIZER..).zip(&quantizer.to_bits()) {
+            t.atomic_store(params.cells, i, *bits);
+        }
     }
 
     /// Writes the parameters. Kernels behind this one find anchors by the geometry: it is always that of the codec, as the memory

@@ -43,7 +43,7 @@ fn check<T: FromBits>(rng: &mut SmallRng, device: Device) {
         .filter(|codec| codec.tiles().is_some())
         .collect();
     let codec = codecs[rng.random_range(0..codecs.len())];
-    let length = ChunkLength::ALL[rng.random_range(0..3)];
+    let length = ChunkLength::ALL[rng.random_range(0..4)];
     let mut compressor = Compressor::new(codec, Bound::abs(1e-3).expect("a bound"))
         .extents(&extents)
         .expect("extents")

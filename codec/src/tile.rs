@@ -26,8 +26,10 @@ pub const RUN_TILES: u32 = 4;
 
 /// Tiles of a whole chunk, which are coded as one stream of bits. The more there are, the shorter is a stream of high
 /// ratio, as the states of the 32 lanes cost some hundred bytes a chunk; and the more tiles are decoded for a box.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChunkLength {
+    /// A tile: for fields of few tiles.
+    One,
     /// One run.
     #[default]
     Four,
@@ -39,20 +41,19 @@ pub enum ChunkLength {
 
 impl ChunkLength {
     /// All lengths of chunks, the shortest first.
-    pub const ALL: [Self; 3] = [Self::Four, Self::Sixteen, Self::SixtyFour];
+    pub const ALL: [Self; 4] = [Self::One, Self::Four, Self::Sixteen, Self::SixtyFour];
 
-    /// The number of runs.
-    pub const fn runs(self) -> u32 {
-        match self {
-            Self::Four => 1,
-            Self::Sixteen => 4,
-            Self::SixtyFour => 16,
-        }
-    }
+    /// The most runs of a field whose chunks may be of one tile, unless others are asked for.
+    pub const FEW_RUNS: u64 = 16;
 
     /// The number of tiles.
     pub const fn tiles(self) -> u32 {
-        RUN_TILES * self.runs()
+        match self {
+            Self::One => 1,
+            Self::Four => 4,
+            Self::Sixteen => 16,
+            Self::SixtyFour => 64,
+        }
     }
 
     /// The number of elements.
@@ -65,16 +66,18 @@ impl ChunkLength {
         Self::ALL.into_iter().find(|chunk| chunk.tiles() == tiles)
     }
 
-    /// The length for a stream of so many runs that has so many bytes with the shortest chunks. A chunk costs about 100
+    /// The length for a stream of so many runs that has so many bytes with chunks of one. A chunk costs about 100
     /// bytes besides its codes, so longer ones are taken where they save 4 % or more: chunks of more runs have fewer
     /// threads to decode them, and a box needs whole ones. In a field of few runs half of that is enough: it keeps no machine
-    /// busy, whatever its chunks.
+    /// busy, whatever its chunks. Its chunks are of one tile where these cost less than 2 %: a chunk is a chain of work for one
+    /// warp of a GPU, which is done sooner with more of them.
     pub const fn of_size(bytes: u128, runs: u64) -> Self {
-        const FEW: u64 = ChunkLength::SixtyFour.runs() as u64;
         let of_run = bytes / if runs == 0 { 1 } else { runs as u128 };
-        match if runs <= FEW { of_run / 2 } else { of_run } {
+        let is_short = runs <= Self::FEW_RUNS;
+        match if is_short { of_run / 2 } else { of_run } {
             ..256 => Self::SixtyFour,
             256..1536 => Self::Sixteen,
+            8192.. if is_short => Self::One,
             1536.. => Self::Four,
         }
     }

@@ -178,6 +178,7 @@ fn check_the_longest_words(chunk: ChunkLength) {
 
 #[test]
 fn the_longest_words_find_room() {
-    check_the_longest_words(ChunkLength::Four);
-    check_the_longest_words(ChunkLength::Sixteen);
+    for chunk in [ChunkLength::One, ChunkLength::Four, ChunkLength::Sixteen] {
+        check_the_longest_words(chunk);
+    }
 }

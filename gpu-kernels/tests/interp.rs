@@ -205,7 +205,7 @@ impl<'a, T: Element> Case<'a, T> {
         Predict<T, S, M>: Kernel<Params = InterpParams>,
         Reconstruct<T, S, M>: Kernel<Params = ReconstructParams>,
     {
-        let code_words = (FIRST_RUN + self.grid.runs()) * codes::REGION_WORDS;
+        let code_words = (FIRST_RUN + self.grid.runs()) * codes::RUN_WORDS;
         let mut codes = Words::new(&vec![POISON; code_words as usize]);
         let mut known = Words::new(&vec![POISON; self.grid.elements() as usize * T::WORDS]);
         let mut given = Words::of(self.anchors);

@@ -127,7 +127,7 @@ where
     let first_run = 2;
     let chunks = first_run + grid.runs();
     let mut input: Vec<u32> = bytemuck::cast_slice(&values).to_vec();
-    let mut all_codes = vec![POISON; (chunks * codes::REGION_WORDS) as usize];
+    let mut all_codes = vec![POISON; (chunks * codes::RUN_WORDS) as usize];
     let in_cells = seed % 2 == 1;
     let mut all_cells = vec![u64::from(POISON); cells::STATES as usize];
     if in_cells {
@@ -229,7 +229,7 @@ fn any_codes_reconstruct() {
     {
         let mut random = StdRng::seed_from_u64(7);
         let grid = TileGrid::new(S::SHAPE, lengths);
-        let mut all_codes = vec![0u32; (grid.runs() * codes::REGION_WORDS) as usize];
+        let mut all_codes = vec![0u32; (grid.runs() * codes::RUN_WORDS) as usize];
         for word in &mut all_codes {
             *word = if random.random() {
                 u32::MAX

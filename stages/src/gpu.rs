@@ -20,7 +20,7 @@ use ferrosz_codec::tile::TileGrid;
 use ferrosz_codec::{Element, with_shape};
 use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
 use ferrosz_gpu_kernels::pipeline::cells::{self, Fault};
-use ferrosz_gpu_kernels::pipeline::tiles::codes::REGION_WORDS;
+use ferrosz_gpu_kernels::pipeline::tiles::codes::RUN_WORDS;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::interp::prepare::{CELLS, PARAMETER_WORDS};
@@ -53,7 +53,7 @@ impl Workspace {
             cells: sections.cells(cells::count(grid.elements().div_ceil(SEGMENT))),
             costs: sections.cells(CELLS),
             parameters: sections.words(PARAMETER_WORDS),
-            regions: sections.words(grid.runs() * REGION_WORDS),
+            regions: sections.words(grid.runs() * RUN_WORDS),
         };
         (workspace, sections.end())
     }

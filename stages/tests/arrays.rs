@@ -64,7 +64,7 @@ fn make<T: Element>(grid: TileGrid, format: Format, rarity: u32, random: &mut St
     let mut field = Field {
         grid,
         values: Vec::new(),
-        predicted: vec![POISON; (grid.runs() * codes::REGION_WORDS) as usize],
+        predicted: vec![POISON; (grid.runs() * codes::RUN_WORDS) as usize],
         codes: Vec::new(),
         coded: None,
         anchors: Vec::new(),

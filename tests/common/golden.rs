@@ -161,7 +161,7 @@ fn of_slices(cases: &mut Vec<Case>) {
     }
 }
 
-/// Chunks of more than four tiles, several of them, in planes and cubes whose slices have tiles of their own.
+/// Chunks of other lengths than four tiles, several of them, in planes and cubes whose slices have tiles of their own.
 fn of_chunk_lengths(cases: &mut Vec<Case>) {
     for (codec, shape, lengths, fills) in [
         (Codec::LORENZO_RANS, Shape::Plane, [83, 3, 9], 0),
@@ -170,7 +170,11 @@ fn of_chunk_lengths(cases: &mut Vec<Case>) {
         (Codec::INTERP, Shape::Cube, [33, 35, 150], 1),
         (Codec::INTERP_NARROW_HUFFMAN, Shape::Cube, [33, 35, 150], 0),
     ] {
-        for chunk in [ChunkLength::Sixteen, ChunkLength::SixtyFour] {
+        for chunk in [
+            ChunkLength::One,
+            ChunkLength::Sixteen,
+            ChunkLength::SixtyFour,
+        ] {
             let dtype = Dtype::ALL[usize::from(fills == 0)];
             cases.push(Case {
                 name: format!("chunks-{}-{codec}-{shape}-{dtype}", chunk.tiles()),

@@ -56,7 +56,7 @@ impl Cell {
     }
 
     /// The case of a number: kind, bound and length of chunks follow from it, and as their counts have no common divisor,
-    /// 330 cases in a row have every kind with every bound and length.
+    /// 770 cases in a row have every kind with every bound and length.
     fn case(self, number: usize, lengths: &[u64], axes: Option<Axes>) -> Option<Case> {
         let (bounds, turn) = (bounds(), number + 5 * self.number);
         let user = Extents::new(lengths).expect("good extents");
@@ -66,7 +66,7 @@ impl Cell {
             dtype: self.dtype,
             layout: self
                 .layout(coded.unwrap_or(user))?
-                .with_chunk(ChunkLength::ALL[turn % 3]),
+                .with_chunk(ChunkLength::ALL[turn % 7 % 4]),
             axes,
             kind: Kind::ALL[turn % Kind::ALL.len()],
             bound: bounds[turn % bounds.len()],

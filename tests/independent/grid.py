@@ -14,7 +14,7 @@ CHUNK_ELEMENTS = 8192
 
 # Section 9: (z, y, x) of a tile.
 TILE = {LINE: (1, 1, 16384), PLANE: (1, 256, 64), CUBE: (16, 16, 64)}
-TILES_OF_CHUNK = (4, 16, 64)
+TILES_OF_CHUNK = (1, 4, 16, 64)
 STEPS, LANES = 512, 32
 
 # The dimensions of the shape among (z, y, x): the axes of section 16.

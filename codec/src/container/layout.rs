@@ -87,7 +87,7 @@ impl Layout {
     /// How the entries of the chunk table are divided.
     pub fn split(&self) -> Split {
         match self.chunk {
-            ChunkLength::Four => Split::SHORT,
+            ChunkLength::One | ChunkLength::Four => Split::SHORT,
             ChunkLength::Sixteen | ChunkLength::SixtyFour => Split::LONG,
         }
     }

@@ -9,7 +9,7 @@ pub mod decode;
 pub mod measure;
 pub mod words;
 
-use crate::pipeline::tiles::codes::RUN_WORDS;
+use crate::pipeline::tiles::codes;
 use crate::pipeline::tiles::layout::region;
 use crate::primitives::bits::BitsOf;
 use ferrosz_codec::code::bit_planes::{BLOCK_STEPS, PLANES, TILE_WORDS, exchange_raw, word_at};
@@ -27,8 +27,18 @@ const TILE_TOPS: u32 = TILE_MASKS / u32::BITS;
 /// Masks of a chunk, which has one run of tiles.
 const CHUNK_MASKS: u32 = TILE_MASKS * RUN_TILES;
 
-/// The first word of a chunk's masks in its region: behind the codes.
-const MASKS: u32 = RUN_WORDS as u32;
+/// A mask of a chunk, in the region of its tile: behind the codes.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn mask_of(regions: View<u32>, chunk: u64, number: u32) -> (View<u32>, u64) {
+    let at = codes::TILE_WORDS + u64::from(number % TILE_MASKS);
+    (tile_of(regions, chunk, number / TILE_MASKS), at)
+}
+
+/// The region of a tile of a chunk, which is a run.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn tile_of(regions: View<u32>, chunk: u64, tile: u32) -> View<u32> {
+    region(regions, chunk * u64::from(RUN_TILES) + u64::from(tile))
+}
 
 /// 32 steps of a chunk: number `index` of its tile `tile`.
 #[derive(Clone, Copy)]
@@ -62,8 +72,8 @@ impl Stripe {
     /// This lane's codes.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn codes<T: Thread>(self, t: T, regions: View<u32>, chunk: u64) -> [u32; GROUP] {
-        let region = region(regions, chunk);
-        let first = u64::from(self.step() * LANES + t.lane());
+        let region = tile_of(regions, chunk, self.tile);
+        let first = u64::from(self.index * BLOCK_STEPS * LANES + t.lane());
         core::array::from_fn(|step| t.load_half(region, first + step as u64 * u64::from(LANES)))
     }
 }

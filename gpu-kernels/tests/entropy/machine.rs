@@ -156,7 +156,7 @@ pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
     let mut regions = Memory::stale(words_of_runs(sample.tiling.runs()));
     for (number, chunk) in sample.chunks.iter().enumerate() {
         for (tile, codes) in (0..).zip(&chunk.codes) {
-            let first = first_word(sample.first_run(number), tile) as usize;
+            let first = first_word(0, sample.first_of_runs(number) + tile) as usize;
             let words = &mut regions.words_mut()[first..];
             for (word, [low, high]) in words.iter_mut().zip(codes.as_chunks().0) {
                 *word = u32::from(*low) | u32::from(*high) << 16;
@@ -390,16 +390,16 @@ fn leave<E: Element>(
     workspace: &[u64],
     values: [Vec<u32>; 2],
 ) -> Decompressed {
-    let codes_of = |run: u64, tile: u64| {
-        let words = &regions.words()[first_word(run, tile) as usize..][..TILE / 2];
+    let codes_of = |tile: u64| {
+        let words = &regions.words()[first_word(0, tile) as usize..][..TILE / 2];
         words
             .iter()
             .flat_map(|word| [*word as u16, (*word >> 16) as u16])
     };
     let codes = sample.chunks.iter().enumerate().map(|(number, chunk)| {
         let tiles = 0..chunk.codes.len() as u64;
-        let run = sample.first_run(number);
-        tiles.flat_map(|tile| codes_of(run, tile)).collect()
+        let first = sample.first_of_runs(number);
+        tiles.flat_map(|tile| codes_of(first + tile)).collect()
     });
     Decompressed {
         fault: Fault::from_cell(workspace[cells::FAULT as usize]),

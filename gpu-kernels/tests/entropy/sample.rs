@@ -65,7 +65,7 @@ impl Kind {
                 Levels::None => Shifts::NONE,
                 Levels::OfTile | Levels::OfSlices => random_shifts(shape, low.to_bits()),
             },
-            chunk: ChunkLength::ALL[rng.random_range(0..3)],
+            chunk: ChunkLength::ALL[rng.random_range(0..4)],
             scale: [low, low + rng.random_range(0.0..6.0)],
             density: [1.0, 0.1, 0.01, 0.0001][rng.random_range(0..4)],
             raw: [0.0, 0.0, 0.00003, 0.01, 0.9][rng.random_range(0..5)],
@@ -190,9 +190,9 @@ impl<E: Element> Sample<E> {
         }
     }
 
-    /// The number among all runs of the first run of a chunk.
-    pub fn first_run(&self, chunk: usize) -> u64 {
-        self.tiling.first_run(chunk as u64)
+    /// The number of a chunk's first tile among those of all runs.
+    pub fn first_of_runs(&self, chunk: usize) -> u64 {
+        self.tiling.first_of_runs(chunk as u64)
     }
 
     /// The counts of those runs that are counted.
@@ -201,7 +201,7 @@ impl<E: Element> Sample<E> {
         for (number, chunk) in self.chunks.iter().enumerate() {
             let tiles = chunk.tiles.iter().zip(&chunk.codes);
             for (in_chunk, (tile, codes)) in (0..).zip(tiles) {
-                let run = self.first_run(number) + in_chunk / u64::from(RUN_TILES);
+                let run = (self.first_of_runs(number) + in_chunk) / u64::from(RUN_TILES);
                 if self.is_counted(run) {
                     self.map.count(Version::best(), tile, codes, &mut counts);
                 }

@@ -455,13 +455,12 @@ pub(super) fn sampled_mask_bytes<T: Element>(
     Ok(of_chunks + of_parts + classes.to_records().len() as u128)
 }
 
-/// A field of so few runs has longer chunks only if its size becomes at most this percentage: they may all be one chunk then,
-/// which one thread decodes.
-const FEW_RUNS: u64 = 16;
+/// A field of few runs has chunks of several runs only if its size becomes at most this percentage: they may all be one chunk
+/// then, which one thread decodes.
 const FEW_PERCENT: u128 = 96;
 
-/// The size with the length of chunks that follows from the size with short chunks, if none is given and longer chunks
-/// save enough.
+/// The size with the length of chunks that follows from the size with those of a run, if none is given, and longer chunks save
+/// enough.
 fn in_chunks(
     given: Option<ChunkLength>,
     layout: &Layout,
@@ -470,12 +469,17 @@ fn in_chunks(
     let layout = layout.with_chunk(given.unwrap_or_default());
     let size = bytes(&layout)?;
     let runs = layout.tiles().map_or(0, |tiles| tiles.runs());
-    let longer = layout.with_chunk(ChunkLength::of_size(size, runs));
-    if given.is_none() && longer != layout {
-        let of_longer = bytes(&longer)?;
-        let percent = if runs <= FEW_RUNS { FEW_PERCENT } else { 100 };
-        if of_longer < size && of_longer * 100 <= size * percent {
-            return Ok((of_longer, longer));
+    let other = layout.with_chunk(ChunkLength::of_size(size, runs));
+    if given.is_none() && other != layout {
+        let of_other = bytes(&other)?;
+        let percent = if runs <= ChunkLength::FEW_RUNS {
+            FEW_PERCENT
+        } else {
+            100
+        };
+        let is_shorter = of_other < size && of_other * 100 <= size * percent;
+        if is_shorter || other.chunk < layout.chunk {
+            return Ok((of_other, other));
         }
     }
     Ok((size, layout))

@@ -186,7 +186,7 @@ impl Compressor {
                     codecs: choose::only(layout.codec),
                     is_named: true,
                     shape: Some(layout.shape),
-                    chunk: Some(self.chunk.unwrap_or_default()),
+                    chunk: Some(layout.chunk),
                     keeping: Keeping::just(self.keeping.always),
                     ..open
                 }

@@ -1,11 +1,11 @@
-//! Slabs of a field of a codec of tiles: layers of tiles that begin and end with chunks.
+//! Slabs of a field of a codec of tiles: layers of tiles that begin and end with chunks and runs.
 
 use crate::gpu::tiles::slab::TileSlab;
 use crate::slabs::{Part, Slab};
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, TileLayout};
 use ferrosz_codec::predict::fitted::FittedKind;
 use ferrosz_codec::shape::Shape;
-use ferrosz_codec::tile::{self, TileGrid};
+use ferrosz_codec::tile::{self, RUN_TILES, TileGrid};
 use std::ops::Range;
 
 /// How a field is cut.
@@ -17,7 +17,7 @@ pub(super) struct Cut<'a> {
     indices: u64,
     /// Layers of tiles, or of slices, whose tiles have no neighbours in others.
     layers: u64,
-    /// Layers between places where chunks begin.
+    /// Layers between places where chunks and runs begin.
     step: u64,
     /// Whether the prediction of a layer reads from the next one.
     has_faces: bool,
@@ -39,9 +39,9 @@ impl<'a> Cut<'a> {
                 grid.counts()[axis],
             ),
         };
-        let of_chunk = u64::from(layout.chunk.tiles());
+        let of_chunk = u64::from(layout.chunk.tiles().max(RUN_TILES));
         let of_layer = grid.tiles() / layers.max(1);
-        // Lengths of chunks are powers of two, so this is their greatest common divisor.
+        // Lengths of chunks and runs are powers of two, so this is their greatest common divisor.
         let common = of_chunk.min(1 << of_layer.trailing_zeros().min(63));
         let is_along_shape = axis >= 3 - usize::from(grid.shape().rank());
         let predictor = layout.codec.predictor;

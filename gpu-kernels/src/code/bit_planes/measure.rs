@@ -2,9 +2,9 @@
 
 use crate::PACKAGE;
 use crate::choice::taken_tiles::TakenTiles;
-use crate::code::bit_planes::{MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of};
+use crate::code::bit_planes::{STRIPES, Stripe, TILE_MASKS, TILE_TOPS, mask_of, planes_of};
 use crate::code::entropy::{THREADS, WARPS};
-use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks, region};
+use crate::pipeline::tiles::layout::{TILE_RAWS, TILE_WORDS, marks};
 use crate::pipeline::tiles::record::Record;
 use crate::pipeline::tiles::tiling::Tiling;
 use crate::primitives::scan::block_sum;
@@ -22,7 +22,7 @@ pub struct Measure;
 pub struct MeasureParams {
     /// The tiles.
     pub tiling: Tiling,
-    /// The regions and marks of all runs, each of which is a chunk.
+    /// The regions and marks of all tiles. A run is a chunk.
     pub regions: View<u32>,
     /// The words of each tile. Of its [`TILE_WORDS`] words number [`TILE_RAWS`] is written.
     pub tiles: View<u32>,
@@ -127,8 +127,8 @@ impl Measure {
         let mut number = t.thread_index();
         while number < masks {
             let mask = SHARED.0.masks.load(t, number);
-            let at = u64::from(MASKS + number);
-            t.store(region(params.regions, chunk), at, mask);
+            let (region, at) = mask_of(params.regions, chunk, number);
+            t.store(region, at, mask);
             words += u32::from(mask != 0) + mask.count_ones();
             number += THREADS;
         }

@@ -1,10 +1,9 @@
 //! The words of a chunk's bit planes that are not 0.
 
 use crate::code::bit_planes::{
-    CHUNK_MASKS, MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, planes_of,
+    CHUNK_MASKS, STRIPES, Stripe, TILE_MASKS, TILE_TOPS, mask_of, planes_of,
 };
 use crate::code::entropy::{THREADS, WARPS};
-use crate::pipeline::tiles::layout::region;
 use crate::pipeline::tiles::place::{CodedWords, PlacedChunk};
 use crate::primitives::scan::block_sum;
 use ferrosz_codec::code::bit_planes::PLANES;
@@ -51,13 +50,13 @@ impl CodedWords for PlaneWords {
 /// Writes tops and masks, and finds where the words of each mask begin. For the whole block.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u32>, tiles: u32) {
-    let region = region(placed.params.regions, placed.chunk);
     let tops = tiles * TILE_TOPS;
     // Masks and words before those of this round.
     let (mut masks_before, mut words_before) = (0, 0);
     for round in 0..t.opaque(tiles * TILE_MASKS / THREADS) {
         let number = round * THREADS + t.thread_index();
-        let mask = t.load(region, u64::from(MASKS + number));
+        let (region, at) = mask_of(placed.params.regions, placed.chunk, number);
+        let mask = t.load(region, at);
         let top = t.ballot(mask != 0);
         if t.lane() == 0 {
             placed.store(t, number / WARP, top);

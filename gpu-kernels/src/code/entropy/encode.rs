@@ -27,7 +27,7 @@ use ferrosz_codec::code::entropy::states::{
 };
 use ferrosz_codec::code::entropy::token::{ESCAPE_BITS, SLOTS, TOKENS, Token};
 use ferrosz_codec::shape::StaticShape;
-use ferrosz_codec::tile::{LANES, RUN_TILES, TileBox};
+use ferrosz_codec::tile::{LANES, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, SharedAddress, Thread, View};
 
 /// Encodes tiles of shape `S` with coder `C`. Launched with at least as many warps as there are chunks.
@@ -106,11 +106,11 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
         t.barrier();
         let chunk = first_of_warp(t);
         if chunk < params.tiling.chunks() {
-            let first_run = params.tiling.first_run(chunk);
+            let first = params.tiling.first_of_runs(chunk);
             let tiles = params.tiling.tiles_of(chunk);
-            let end = words_end_half(tiles.div_ceil(RUN_TILES));
+            let end = words_end_half(tiles);
             let states = States::<C> {
-                region: region(params.regions, first_run),
+                region: region(params.regions, first),
                 tables: tables.kept_address(t),
                 x: START,
                 end,
@@ -120,7 +120,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
             ChunkEncoder::<C, S> {
                 params,
                 chunk,
-                first_run,
+                first,
                 tiles,
                 end,
                 states,
@@ -135,8 +135,8 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
 struct ChunkEncoder<'a, C, S> {
     params: &'a EncodeParams,
     chunk: u64,
-    /// The number of its first run.
-    first_run: u64,
+    /// The number of its first tile among those of all runs.
+    first: u64,
     /// Its tiles.
     tiles: u32,
     /// The half word behind its last word.
@@ -164,8 +164,8 @@ impl<C: SymbolCoder, S: StaticShape> ChunkEncoder<'_, C, S> {
     /// The statistics kernel's words of a tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn kept(&self, tile: u32) -> View<u32> {
-        let tile = self.first_run * u64::from(RUN_TILES) + u64::from(tile);
-        self.params.tiles.from(tile * TILE_WORDS)
+        let number = self.first + u64::from(tile);
+        self.params.tiles.from(number * TILE_WORDS)
     }
 
     /// The classes of a tile.

@@ -17,7 +17,7 @@ use core::marker::PhantomData;
 use ferrosz_codec::code::entropy::class::{CONTEXTS, FIRST_CLASSES, class};
 use ferrosz_codec::code::entropy::token::{RAW, TOKENS, Token};
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{LANES, RUN_TILES, TILE, TileOrder, ZONES};
+use ferrosz_codec::tile::{LANES, RUN_TILES, TileOrder, ZONES};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Finds classes and counts symbols, in tiles of shape `S`. Launched with any number of blocks; one for each
@@ -30,7 +30,7 @@ pub struct Statistics<S>(PhantomData<S>);
 pub struct StatisticsParams {
     /// The tiles, in chunks of one run.
     pub tiling: Tiling,
-    /// The regions and marks of all runs: see [`layout`](crate::pipeline::tiles::layout).
+    /// The regions and marks of all tiles: see [`layout`](crate::pipeline::tiles::layout).
     pub regions: View<u32>,
     /// The output: [`TILE_WORDS`] words for each of the 4 tiles of every run.
     pub tiles: View<u32>,
@@ -96,18 +96,18 @@ impl<S: StaticShape> Kernel for Statistics<S> {
             counter += THREADS;
         }
         t.barrier();
-        // Tiles of one block are neighbours: so those that are counted are in few blocks.
+        // A machine's memory holds fewer than 2^32 tiles. In 64 bits their numbers would be registers too many.
         let tiles = if params.taken.is_all() {
-            params.tiling.runs() * u64::from(RUN_TILES)
+            params.tiling.runs() as u32 * RUN_TILES
         } else {
-            params.taken.count()
+            params.taken.count() as u32
         };
-        let at_once = u64::from(params.tiles_a_block);
-        let mut first = u64::from(t.block_index()) * at_once;
+        // Tiles of one block are neighbours: so those that are counted are in few blocks.
+        let mut first = t.block_index() * params.tiles_a_block;
         let mut has_counted = false;
         while first < tiles {
             has_counted |= Self::run_tiles(t, params, first);
-            first += u64::from(t.block_count()) * at_once;
+            first += t.block_count() * params.tiles_a_block;
         }
         if !has_counted {
             return;
@@ -135,9 +135,9 @@ impl<S: StaticShape> Statistics<S> {
     /// Finds the classes of a tile for each warp, from tile `first` on, and counts the symbols of those that are
     /// counted; whether any is. For the whole block.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u64) -> bool {
+    fn run_tiles<T: Thread>(t: T, params: &StatisticsParams, first: u32) -> bool {
         let own = t.shuffle(t.warp(), 0);
-        let tile = TileStatistics::<S>::new(params, first + u64::from(own));
+        let tile = TileStatistics::<S>::new(params, first + own);
         let mut is_counted = false;
         if own < params.tiles_a_block && tile.is_there() {
             let classes = tile.run(t);
@@ -154,7 +154,7 @@ impl<S: StaticShape> Statistics<S> {
         }
         for warp in 0..t.opaque(WARPS) {
             if SHARED.0.is_counted.load(t, warp) != 0 {
-                let tile = TileStatistics::<S>::new(params, first + u64::from(warp));
+                let tile = TileStatistics::<S>::new(params, first + warp);
                 tile.count(t, OfZones::left_by(t, warp), own);
             }
         }
@@ -186,42 +186,47 @@ impl OfZones {
 /// Finds the statistics of a tile.
 struct TileStatistics<'a, S> {
     params: &'a StatisticsParams,
-    run: u64,
-    tile: u32,
-    region: View<u32>,
+    /// Its number among the tiles of all runs.
+    number: u32,
     shape: PhantomData<S>,
 }
 
 impl<'a, S: StaticShape> TileStatistics<'a, S> {
-    /// The tile of a number.
+    /// The tile of a number; of a list of tiles, each is the first one of a run.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn new(params: &'a StatisticsParams, number: u64) -> Self {
-        let (run, tile) = if params.taken.is_all() {
-            (number / u64::from(RUN_TILES), number as u32 % RUN_TILES)
-        } else {
-            (number, 0)
-        };
+    fn new(params: &'a StatisticsParams, number: u32) -> Self {
+        let tiles = if params.taken.is_all() { 1 } else { RUN_TILES };
         Self {
             params,
-            run,
-            tile,
-            region: region(params.regions, run),
+            number: number * tiles,
             shape: PhantomData,
         }
     }
 
-    /// Its number among the tiles of all runs.
+    /// The number of its run.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn number(&self) -> u64 {
-        self.run * u64::from(RUN_TILES) + u64::from(self.tile)
+    const fn run_number(&self) -> u64 {
+        (self.number / RUN_TILES) as u64
+    }
+
+    /// Its number in its run.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    const fn of_run(&self) -> u32 {
+        self.number % RUN_TILES
+    }
+
+    /// Its region.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn region(&self) -> View<u32> {
+        region(self.params.regions, self.number.into())
     }
 
     /// Whether there is such a tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn is_there(&self) -> bool {
         let StatisticsParams { tiling, taken, .. } = self.params;
-        let is_in_run = |run| !taken.is_all() || self.tile < tiling.tiles_of(run);
-        self.run < tiling.runs() && is_in_run(self.run)
+        let is_in_run = |run| !taken.is_all() || self.of_run() < tiling.tiles_of(run);
+        self.run_number() < tiling.runs() && is_in_run(self.run_number())
     }
 
     /// Finds the classes of the tile's zones, and marks the raw values.
@@ -250,14 +255,14 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             taken,
             ..
         } = self.params;
-        let is_in_sample = !taken.is_all() || counted.has(tiling, self.run);
+        let is_in_sample = !taken.is_all() || counted.has(tiling, self.run_number());
         t.any(classes.first | classes.rest != 0) && is_in_sample
     }
 
     /// Keeps the tile's classes.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn store<T: Thread>(&self, t: T, classes: OfZones, raws: u32) {
-        let tiles = self.params.tiles.from(self.number() * TILE_WORDS);
+        let tiles = self.params.tiles.from(u64::from(self.number) * TILE_WORDS);
         t.store(tiles, u64::from(t.lane()), classes.first);
         let at = u64::from(FIRST_CLASSES + t.lane());
         if at < TILE_RAWS {
@@ -270,10 +275,10 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// The sums of the magnitudes of the tile's zones, and whether any code is [`RAW`].
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn sum<T: Thread>(&self, t: T) -> (OfZones, bool) {
-        let first = self.tile * (TILE as u32 / CODES_OF_UNIT);
+        let region = self.region();
         let load = |quad: u32| {
-            let unit = first + quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
-            t.load4(self.region, u64::from(unit))
+            let unit = quad * (QUAD_CODES / CODES_OF_UNIT) + t.lane();
+            t.load4(region, u64::from(unit))
         };
         let order = self.params.tiling.order.of_shape::<S>();
         let mut sums = ZoneSums::default();
@@ -295,7 +300,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// Marks the raw values; how many there are.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn mark<T: Thread>(&self, t: T) -> u32 {
-        let marks = marks(self.params.regions, &self.params.tiling, self.number());
+        let marks = marks(self.params.regions, &self.params.tiling, self.number.into());
         let mut raws = 0;
         for quad in 0..t.opaque(QUADS) {
             let codes = self.load(t, quad);
@@ -315,9 +320,9 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
     /// This lane's codes of a quad.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn load<T: Thread>(&self, t: T, quad: u32) -> [u32; QUAD_STEPS as usize] {
-        let first = self.tile * TILE as u32 + quad * QUAD_CODES + t.lane();
+        let first = quad * QUAD_CODES + t.lane();
         core::array::from_fn(|step| {
-            t.load_half(self.region, u64::from(first + step as u32 * LANES))
+            t.load_half(self.region(), u64::from(first + step as u32 * LANES))
         })
     }
 
@@ -332,7 +337,7 @@ impl<'a, S: StaticShape> TileStatistics<'a, S> {
             }
         }
         let StatisticsParams { tiling, taken, .. } = self.params;
-        let position = tiling.taken_tile(t, taken, self.run, self.tile);
+        let position = tiling.taken_tile(t, taken, self.run_number(), self.of_run());
         let of_tile = (&position, position.is_complete(S::SHAPE));
         let shifts = shifts_of(t, self.params.parameters);
         let first_counter = |context: u32| context * TOKENS;

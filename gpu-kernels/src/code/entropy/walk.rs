@@ -6,7 +6,7 @@ use ferrosz_codec::code::entropy::class::FIRST_CLASSES;
 use ferrosz_codec::code::entropy::shifts::{MAX_ODDNESS, Shifts, level_of_zone};
 use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{FIRST_SLICE, LANES, ROW, ROWS, RUN_TILES, TileBox, TileOrder};
+use ferrosz_codec::tile::{FIRST_SLICE, LANES, ROW, ROWS, TileBox, TileOrder};
 use ferrosz_simt::{Thread, View};
 
 /// Rows of a quad.
@@ -21,7 +21,7 @@ pub const QUAD_CODES: u32 = QUAD_STEPS * LANES;
 /// The number, from a chunk's first code on, of the first half word of a quad's codes.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 pub const fn first_half(quad: u32) -> u32 {
-    quad * QUAD_CODES + quad / (QUADS * RUN_TILES) * (2 * ROOM_WORDS as u32)
+    quad * QUAD_CODES + quad / QUADS * (2 * ROOM_WORDS as u32)
 }
 
 /// The steps of a quad that start a row; the others have positions of level 0 alone.

@@ -7,7 +7,7 @@ use crate::pipeline::tiles::record::Record;
 use crate::primitives::scan::warp_inclusive_sum;
 use core::array::from_fn;
 use ferrosz_codec::code::entropy::states::spare_bits;
-use ferrosz_codec::tile::{LANES, RUN_TILES};
+use ferrosz_codec::tile::LANES;
 use ferrosz_simt::{Layout, Shared, Thread};
 
 /// The words of interleaved states. The unit of [`Record::words`] is half a word.
@@ -72,8 +72,8 @@ fn place_words<T: Thread>(t: T, placed: &mut PlacedChunk<'_>) {
     let record = placed.record;
     let words = record.words.div_ceil(2);
     let tiling = &placed.params.tiling;
-    let end = words_end_half(tiling.tiles_of(placed.chunk).div_ceil(RUN_TILES));
-    let region = region(placed.params.regions, tiling.first_run(placed.chunk));
+    let end = words_end_half(tiling.tiles_of(placed.chunk));
+    let region = region(placed.params.regions, tiling.first_of_runs(placed.chunk));
     let region = region.from(u64::from((end - record.words) / 2));
     let shift = 16 * (record.words % 2);
     let mut word = t.thread_index();

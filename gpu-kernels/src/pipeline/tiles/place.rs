@@ -18,7 +18,7 @@ use ferrosz_codec::container::checksum::term;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::table::{Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
-use ferrosz_codec::tile::{RUN_TILES, STEPS, position};
+use ferrosz_codec::tile::{STEPS, position};
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
 
 /// Puts chunks into the stream whose words are `C`. Launched with one block a chunk.
@@ -222,7 +222,7 @@ impl PlacedChunk<'_> {
     /// The number among the tiles of all runs of a tile of the chunk.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number_of(&self, tile: u32) -> u64 {
-        self.params.tiling.first_run(self.chunk) * u64::from(RUN_TILES) + u64::from(tile)
+        self.params.tiling.first_of_runs(self.chunk) + u64::from(tile)
     }
 
     /// The lanes of a step whose values are stored.

@@ -81,7 +81,7 @@ pub struct Target<'a, S> {
     pub chunk: u64,
     /// Its tiles.
     pub tiles: u32,
-    /// The region of its first run, and those behind.
+    /// The region of its first tile, and those behind.
     pub region: View<u32>,
     /// The quads that this warp clears: the number of the first, and the distance from each to the next.
     share: [u32; 2],
@@ -135,7 +135,7 @@ impl<'a, S: StaticShape> Target<'a, S> {
             params,
             chunk,
             tiles: params.tiling.tiles_of(chunk),
-            region: region(params.regions, params.tiling.first_run(chunk)),
+            region: region(params.regions, params.tiling.first_of_runs(chunk)),
             share,
             shape: PhantomData,
         }

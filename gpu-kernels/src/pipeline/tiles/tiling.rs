@@ -23,8 +23,8 @@ pub struct Tiling {
     /// Runs of the coarse field, and of both.
     coarse_runs: u64,
     runs: u64,
-    /// Runs of a whole chunk.
-    runs_of_chunk: u32,
+    /// Tiles of a whole chunk.
+    tiles_of_chunk: u32,
 }
 
 /// A tile of one of the two fields.
@@ -56,7 +56,7 @@ impl Tiling {
             chunks: coarse_chunks + chunk.count(&fine),
             coarse_runs,
             runs: coarse_runs + fine.runs(),
-            runs_of_chunk: chunk.runs(),
+            tiles_of_chunk: chunk.tiles(),
         }
     }
 
@@ -88,29 +88,28 @@ impl Tiling {
         chunk < self.coarse_chunks
     }
 
-    /// The number of a chunk's first run among the runs of both fields.
+    /// The number of a chunk's first tile from the first tile of the runs of both fields on.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    pub const fn first_run(&self, chunk: u64) -> u64 {
-        let runs = self.runs_of_chunk as u64;
+    pub const fn first_of_runs(&self, chunk: u64) -> u64 {
+        let tiles = self.tiles_of_chunk as u64;
         if self.is_coarse(chunk) {
-            chunk * runs
+            chunk * tiles
         } else {
-            self.coarse_runs + (chunk - self.coarse_chunks) * runs
+            self.coarse_runs * RUN_TILES as u64 + (chunk - self.coarse_chunks) * tiles
         }
     }
 
     /// A chunk of a window of the field: see [`TileWindow::chunk`].
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn chunk_of_window(&self, window: &TileWindow, at: u64) -> Option<u64> {
-        let tiles = RUN_TILES * self.runs_of_chunk;
-        let chunk = window.chunk(&self.fine, tiles, at)?;
+        let chunk = window.chunk(&self.fine, self.tiles_of_chunk, at)?;
         Some(self.coarse_chunks + chunk)
     }
 
     /// A chunk's field, and the number there of the chunk's first tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_tile(&self, chunk: u64) -> (TileGrid, u64) {
-        let tiles = u64::from(RUN_TILES * self.runs_of_chunk);
+        let tiles = u64::from(self.tiles_of_chunk);
         if self.is_coarse(chunk) {
             (self.coarse, chunk * tiles)
         } else {
@@ -123,7 +122,7 @@ impl Tiling {
     pub fn tiles_of(&self, chunk: u64) -> u32 {
         let (grid, first) = self.first_tile(chunk);
         let left = grid.tiles().saturating_sub(first);
-        left.min(u64::from(RUN_TILES * self.runs_of_chunk)) as u32
+        left.min(u64::from(self.tiles_of_chunk)) as u32
     }
 
     /// Tile number `tile` of a chunk or, of a list of tiles, that of the chunk.

@@ -68,7 +68,7 @@ impl Compressor {
         self
     }
 
-    /// As [`Compressor::chunk_length`], by the number of tiles: 4, 16 or 64. A codec, rank, axes and tiles that
+    /// As [`Compressor::chunk_length`], by the number of tiles: 1, 4, 16 or 64. A codec, rank, axes and tiles that
     /// [`Info`](crate::Info) names make that stream again.
     ///
     /// ```

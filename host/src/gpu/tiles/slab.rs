@@ -41,7 +41,7 @@ impl TileSlab {
         }
     }
 
-    /// A slab of the field. Its tiles begin and end with chunks.
+    /// A slab of the field. Its tiles begin and end with chunks and runs.
     pub(crate) fn new(field: &TileLayout, [before, own, memory]: [TileGrid; 3]) -> Self {
         Self {
             field: *field,

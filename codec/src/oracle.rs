@@ -45,6 +45,7 @@ mod mask;
 mod nearby;
 mod order;
 mod parameters;
+mod signs;
 mod slices;
 mod stencil;
 mod tile_lorenzo;
@@ -167,7 +168,7 @@ pub fn compress_masked<T: Element + Value<Coded = T>>(
     };
     let mut values = values.to_vec();
     let own = ValueMapping::new::<T>(bound, keep, fills.iter().copied());
-    let room = MAX_CLASSES - own.map_or(0, |own| usize::from(own.classes.count()));
+    let room = MAX_CLASSES - own.map_or(0, |own| usize::from(own.classes.count().all()));
     let neighbours = nearby::apart(fills, reach, room, &mut values);
     let resolved = match neighbours.is_empty() || is_pointwise {
         true => Ok(bound),
@@ -226,7 +227,7 @@ pub fn compress_values<V: Value>(
     let own = fills
         .iter()
         .map(|bits| to_element(V::from_value_bits(*bits)).to_bits64());
-    let own = Classes::new::<V::Coded>(own).map_or(0, |classes| classes.count());
+    let own = Classes::new::<V::Coded>(own).map_or(0, |classes| classes.count().all());
     let room = MAX_CLASSES - usize::from(own);
     let neighbours = nearby::apart(fills, |_| chosen.absolute, room, &mut values);
     let elements: Vec<V::Coded> = values.iter().map(|value| to_element(*value)).collect();

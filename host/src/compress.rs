@@ -161,7 +161,7 @@ impl Compressor {
             true => self.value_mapping(V::Coded::DTYPE)?.classes.count(),
             false => self.fills.most_classes(V::TYPE, self.keep())?,
         };
-        let room = MAX_CLASSES - usize::from(classes);
+        let room = MAX_CLASSES - usize::from(classes.all());
         let nearby = Nearby::of(missing, reach, room, field);
         Ok((!nearby.is_empty()).then_some(nearby))
     }

@@ -391,7 +391,7 @@ impl Decompressor {
         reading: &Reading,
         mut values: &mut [T],
     ) -> Result<(), Error> {
-        if stream.header.classes == 0 && stream.mapping.back().is_identity() {
+        if stream.header.classes.all() == 0 && stream.mapping.back().is_identity() {
             return Ok(());
         }
         for piece in &reading.of_mask {

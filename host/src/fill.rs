@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::outlying::{Outlying, find};
 use crate::parallel;
-use ferrosz_codec::mapping::mask::MAX_CLASSES;
+use ferrosz_codec::mapping::mask::{ClassCount, MAX_CLASSES};
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::{Bound, BoundMode, Dtype, Value, ValueType, with_element, with_value};
 use std::collections::BTreeSet;
@@ -281,14 +281,22 @@ impl Fills {
     /// # Errors
     ///
     /// [`Error::TooManyFills`] and [`Error::FillOfOtherType`].
-    pub(crate) fn most_classes(&self, value_type: ValueType, keep: Keep) -> Result<u8, Error> {
+    pub(crate) fn most_classes(
+        &self,
+        value_type: ValueType,
+        keep: Keep,
+    ) -> Result<ClassCount, Error> {
         let missing = with_value!(value_type, V => self.missing::<V>()?.len());
         let values = missing + if keep.zeros { ZEROS } else { 0 };
         // The hole is a class, too.
         let hole = usize::from(values > 0);
-        match values + hole + usize::from(keep.signs) {
-            classes if classes <= MAX_CLASSES => Ok(classes as u8),
-            _ => Err(Error::TooManyFills(most(keep.zeros))),
+        let all = values + hole + usize::from(keep.signs);
+        match all <= MAX_CLASSES {
+            true => Ok(ClassCount {
+                fills: (values + hole) as u8,
+                has_signs: keep.signs,
+            }),
+            false => Err(Error::TooManyFills(most(keep.zeros))),
         }
     }
 }

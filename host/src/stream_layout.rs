@@ -87,7 +87,7 @@ impl StreamLayout {
 
     /// Whether the coded field is another array than the field of the user's elements.
     pub fn is_mapped(&self) -> bool {
-        self.layout.classes > 0 || !self.order.is_identity()
+        self.layout.classes.all() > 0 || !self.order.is_identity()
     }
 
     /// Whether values become elements that no codec codes where it reads the values.

@@ -14,7 +14,7 @@ use crate::element::{Dtype, Element};
 use crate::error::FormatError;
 use crate::mapping::Scale;
 use crate::mapping::conversion::Kind;
-use crate::mapping::mask::MAX_CLASSES;
+use crate::mapping::mask::ClassCount;
 use crate::pipeline::{Codec, CodecId};
 use crate::quantize::field::Quantizer;
 use crate::shape::Shape;
@@ -81,8 +81,8 @@ pub struct Header {
     pub bound: Bound,
     /// The bits of the absolute error in the element type; 0 is lossless.
     pub error_bits: u64,
-    /// Classes of the mask; 0 without a mask.
-    pub classes: u8,
+    /// Classes of the mask; none without a mask.
+    pub classes: ClassCount,
     /// The length of chunks of tiles.
     pub chunk: ChunkLength,
     /// Bytes of the records behind the header.
@@ -263,7 +263,7 @@ impl Header {
             CHUNK_ELEMENTS_AT,
             &self.layout().chunk_elements().to_le_bytes(),
         );
-        put(CLASSES_AT, &[self.classes]);
+        put(CLASSES_AT, &[self.classes.to_byte()]);
         put(CONVERSION_AT, &[self.conversion.id()]);
         put(ROLES_AT, &self.extents.roles.bits().to_le_bytes());
         put(ENTRIES_AT, &self.chunks().to_le_bytes());
@@ -340,7 +340,7 @@ impl Header {
         if error_bits > most_bits {
             return Err(invalid("impossible absolute error"));
         }
-        if Scale::of(mode.id(), error_bits == 0) == Scale::Logarithm && layout.classes == 0 {
+        if Scale::of(mode.id(), error_bits == 0) == Scale::Logarithm && layout.classes.all() == 0 {
             return Err(invalid("logarithms without a mask, which has the signs"));
         }
         let header = Self {
@@ -369,10 +369,8 @@ fn parse_layout(bytes: &[u8; HEADER_BYTES], codec: Codec) -> Result<Layout, Form
     let roles = u16::from_le_bytes([bytes[ROLES_AT], bytes[ROLES_AT + 1]]);
     extents.roles = Roles::from_bits(roles, rank).ok_or(invalid("impossible roles of axes"))?;
     let shape = Shape::from_id(bytes[SHAPE_AT]).ok_or(invalid("unknown shape of blocks"))?;
-    let classes = bytes[CLASSES_AT];
-    if usize::from(classes) > MAX_CLASSES {
-        return Err(invalid("too many classes of a mask"));
-    }
+    let classes = ClassCount::from_byte(bytes[CLASSES_AT]);
+    let classes = classes.ok_or(invalid("impossible number of classes of a mask"))?;
     let layout = Layout::new(codec, shape, extents)
         .with_classes(classes)
         .with_chunk(chunk_of(bytes));

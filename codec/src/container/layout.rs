@@ -5,7 +5,7 @@ use crate::container::extents::Extents;
 use crate::container::grid::Grid;
 use crate::container::table::Split;
 use crate::container::tiles::TileLayout;
-use crate::mapping::mask::MaskLayout;
+use crate::mapping::mask::{ClassCount, MaskLayout};
 use crate::pipeline::{BlockCodec, Codec};
 use crate::shape::Shape;
 use crate::tile::ChunkLength;
@@ -19,8 +19,8 @@ pub struct Layout {
     pub shape: Shape,
     /// Extents of the coded field, and the roles of its axes.
     pub extents: Extents,
-    /// Classes of the mask, at most [`MAX_CLASSES`](crate::mapping::mask::MAX_CLASSES); 0 without a mask.
-    pub classes: u8,
+    /// Classes of the mask, at most [`MAX_CLASSES`](crate::mapping::mask::MAX_CLASSES); none without a mask.
+    pub classes: ClassCount,
     /// The length of chunks of a codec of tiles with statistics; the shortest with other codecs.
     pub chunk: ChunkLength,
 }
@@ -60,14 +60,14 @@ impl Layout {
             codec,
             shape: grid.shape(),
             extents: if is_plain { plain } else { extents },
-            classes: 0,
+            classes: ClassCount::default(),
             chunk: ChunkLength::default(),
         }
     }
 
-    /// The same layout with a mask of so many classes.
+    /// The same layout with a mask of these classes.
     #[must_use]
-    pub fn with_classes(self, classes: u8) -> Self {
+    pub fn with_classes(self, classes: ClassCount) -> Self {
         Self { classes, ..self }
     }
 
@@ -94,7 +94,7 @@ impl Layout {
 
     /// The mask's chunks; none without a mask.
     pub fn mask(&self) -> Option<MaskLayout> {
-        (self.classes > 0).then(|| MaskLayout::new(&self.extents, self.classes))
+        (self.classes.all() > 0).then(|| MaskLayout::new(&self.extents, self.classes))
     }
 
     /// The division of the field into chunks by a codec of blocks.

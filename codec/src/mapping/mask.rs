@@ -17,6 +17,7 @@ use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use crate::element::{Dtype, Element};
 use crate::error::{ChunkFault, FormatError};
 use crate::mapping::mask::part::{PartBox, class_planes};
+use crate::mapping::mask::signs::SignForm;
 use crate::shape::Shape;
 use core::ops::Range;
 
@@ -24,6 +25,7 @@ pub mod arithmetic;
 pub mod fill;
 pub mod part;
 pub mod shell;
+pub mod signs;
 
 /// The most classes of a mask.
 pub const MAX_CLASSES: usize = 7;
@@ -31,7 +33,7 @@ pub const MAX_CLASSES: usize = 7;
 /// Parts of a mask chunk.
 pub const CHUNK_PARTS: u32 = 8;
 
-/// Bytes of a mask chunk before those of its parts: a head of 16 bits for each part.
+/// Bytes of the heads of a mask chunk's parts, or of those of their signs: 16 bits each.
 pub const HEADS_BYTES: u32 = 2 * CHUNK_PARTS;
 
 /// The head of a part whose planes are stored word by word.
@@ -59,6 +61,47 @@ const FILL: u32 = 1;
 
 /// The kind of the class of negative elements.
 pub const NEGATIVE: u32 = 2;
+
+/// The number of classes of a mask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClassCount {
+    /// Classes with a value.
+    pub fills: u8,
+    /// Whether negative elements are a class, too.
+    pub has_signs: bool,
+}
+
+impl ClassCount {
+    /// The bit of the header's byte that is set with a class of negative elements.
+    const SIGNS: u8 = 8;
+
+    /// The most classes of a mask with signs or without.
+    pub const fn most(has_signs: bool) -> Self {
+        Self {
+            fills: MAX_CLASSES as u8 - has_signs as u8,
+            has_signs,
+        }
+    }
+
+    /// All classes; 0 without a mask.
+    #[inline(always)]
+    pub const fn all(self) -> u8 {
+        self.fills + self.has_signs as u8
+    }
+
+    /// The byte of the header.
+    pub const fn to_byte(self) -> u8 {
+        self.all() + Self::SIGNS * self.has_signs as u8
+    }
+
+    /// The number that a byte of the header means, if it means any.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        let has_signs = byte & Self::SIGNS != 0;
+        let all = byte & !Self::SIGNS;
+        let fills = all.checked_sub(u8::from(has_signs))?;
+        (usize::from(all) <= MAX_CLASSES).then_some(Self { fills, has_signs })
+    }
+}
 
 /// The classes of a mask: values that come back bit for bit, and, behind them, possibly the class of all other negative
 /// elements. An element belongs to the first class that it fits.
@@ -119,10 +162,13 @@ impl Classes {
         self.has_signs
     }
 
-    /// The number of classes; 0 without a mask.
+    /// The number of classes.
     #[inline(always)]
-    pub const fn count(&self) -> u8 {
-        self.fill_count + self.has_signs as u8
+    pub const fn count(&self) -> ClassCount {
+        ClassCount {
+            fills: self.fill_count,
+            has_signs: self.has_signs,
+        }
     }
 
     /// Whether an element has the bits of a value.
@@ -142,7 +188,7 @@ impl Classes {
     #[inline(always)]
     pub fn of<T: Element>(&self, value: T) -> u32 {
         let mut class = match self.has_sign(value) {
-            true => u32::from(self.count()),
+            true => u32::from(self.count().all()),
             false => 0,
         };
         for (index, fill) in self.fills.iter().enumerate().rev() {
@@ -159,11 +205,9 @@ impl Classes {
         number > 0 && number <= self.fill_count as u32
     }
 
-    /// An element of class `number`, counted from 1, whose decoded value is `decoded`. A number beyond the last class
-    /// is that of the last one.
+    /// An element of class `number`, counted from 1, whose decoded value is `decoded`.
     #[inline(always)]
     pub fn overlay<T: Element>(&self, number: u32, decoded: T) -> T {
-        let number = number.min(u32::from(self.count()));
         match self.fills().get((number as usize).wrapping_sub(1)) {
             Some(bits) => T::from_bits64(*bits),
             None => T::from_bits64(decoded.to_bits64() | T::SIGN_BIT),
@@ -171,17 +215,17 @@ impl Classes {
     }
 
     /// Bytes of the record of so many classes; 0 without a mask.
-    pub const fn record_bytes(count: u8) -> u64 {
-        match count {
+    pub const fn record_bytes(count: ClassCount) -> u64 {
+        match count.all() {
             0 => 0,
-            _ => (CLASS_BYTES * (count as usize + 1)) as u64,
+            all => (CLASS_BYTES * (all as usize + 1)) as u64,
         }
     }
 
     /// The record of the classes; no bytes without a mask.
     #[cfg(feature = "alloc")]
     pub fn to_records(&self) -> alloc::vec::Vec<u8> {
-        if self.count() == 0 {
+        if self.count().all() == 0 {
             return alloc::vec::Vec::new();
         }
         let mut contents = alloc::vec::Vec::new();
@@ -198,12 +242,18 @@ impl Classes {
         record::to_bytes(&[record])
     }
 
-    /// The classes of a stream with these records, which must be whole, and with `count` classes by its header.
+    /// The classes of a stream with these records, which must be whole, and with classes `count` by its header.
     ///
     /// # Errors
     ///
     /// [`FormatError::InvalidRecords`] if the records have no such mask.
-    pub fn from_records(records: &[u8], count: u8, dtype: Dtype) -> Result<Self, FormatError> {
+    pub fn from_records(
+        records: &[u8],
+        count: ClassCount,
+        dtype: Dtype,
+    ) -> Result<Self, FormatError> {
+        let disagree =
+            FormatError::InvalidRecords("the mask does not have the classes of the header");
         let mut found = None;
         let mut rest = records;
         while let Some(record) = record::take(&mut rest) {
@@ -212,10 +262,9 @@ impl Classes {
             }
         }
         let contents = found.unwrap_or_default();
-        if contents.len() != CLASS_BYTES * usize::from(count) || found.is_some() != (count > 0) {
-            return Err(FormatError::InvalidRecords(
-                "the mask does not have the classes of the header",
-            ));
+        let all = usize::from(count.all());
+        if contents.len() != CLASS_BYTES * all || found.is_some() != (all > 0) {
+            return Err(disagree);
         }
         let mut classes = Self::default();
         for class in contents.as_chunks::<CLASS_BYTES>().0 {
@@ -236,7 +285,8 @@ impl Classes {
                 ));
             }
         }
-        Ok(classes)
+        let agree = classes.count() == count;
+        agree.then_some(classes).ok_or(disagree)
     }
 }
 
@@ -258,16 +308,19 @@ fn words_of(bytes: &[u8; CLASS_BYTES]) -> [u32; 4] {
 pub struct MaskLayout {
     /// The parts: the chunks of cubes, or of fewer dimensions if the field has fewer.
     pub grid: Grid,
-    /// Classes.
+    /// Classes with a value.
     pub classes: u32,
+    /// Whether negative elements are a class.
+    pub has_signs: bool,
 }
 
 impl MaskLayout {
     /// The mask of a field with these extents.
-    pub fn new(extents: &Extents, classes: u8) -> Self {
+    pub fn new(extents: &Extents, classes: ClassCount) -> Self {
         Self {
             grid: Grid::new(Shape::Cube, extents),
-            classes: u32::from(classes),
+            classes: u32::from(classes.fills),
+            has_signs: classes.has_signs,
         }
     }
 
@@ -295,25 +348,37 @@ impl MaskLayout {
         PartBox::new(&self.part(0)).words()
     }
 
-    /// Planes of a part.
+    /// Planes of the classes with a value of a part. That of its signs, if there is one, follows them.
     #[inline(always)]
-    pub const fn planes(&self) -> u32 {
+    pub const fn class_planes(&self) -> u32 {
         1 + class_planes(self.classes)
     }
 
-    /// The most bytes of a part: those of its raw planes.
+    /// All planes of a part.
+    #[inline(always)]
+    pub const fn planes(&self) -> u32 {
+        self.class_planes() + self.has_signs as u32
+    }
+
+    /// Bytes of a chunk before those of its parts.
+    #[inline(always)]
+    pub const fn heads_bytes(&self) -> u32 {
+        HEADS_BYTES << self.has_signs as u32
+    }
+
+    /// The most bytes of the classes of a part: those of their raw planes.
     #[inline(always)]
     pub const fn raw_bytes(&self, part: &PartBox) -> u32 {
-        4 * self.planes() * part.words()
+        4 * self.class_planes() * part.words()
     }
 
     /// The most bytes of a chunk.
     pub fn max_chunk_bytes(&self, chunk: u64) -> u64 {
         let parts = self.parts(chunk).map(|part| {
             let part = PartBox::new(&self.part(part));
-            u64::from(self.raw_bytes(&part))
+            u64::from(4 * self.planes() * part.words())
         });
-        (u64::from(HEADS_BYTES) + parts.sum::<u64>()).next_multiple_of(CHUNK_ALIGNMENT)
+        (u64::from(self.heads_bytes()) + parts.sum::<u64>()).next_multiple_of(CHUNK_ALIGNMENT)
     }
 
     /// A strict upper bound on the bytes of all chunks and their entries; none if it does not fit in a `u64`.
@@ -321,15 +386,15 @@ impl MaskLayout {
         let parts = self.grid.sum_over_chunks(|elements| {
             4 * u64::from(self.planes()) * u64::from(elements.div_ceil(part::WORD))
         })?;
-        let of_chunk = ENTRY_BYTES as u64 + u64::from(HEADS_BYTES) + CHUNK_ALIGNMENT;
+        let of_chunk = ENTRY_BYTES as u64 + u64::from(self.heads_bytes()) + CHUNK_ALIGNMENT;
         self.chunks().checked_mul(of_chunk)?.checked_add(parts)
     }
 }
 
-/// The bytes of a part within its chunk, by its head.
+/// The bytes of the classes of a part within its chunk, by its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartForm {
-    /// No element belongs to a class.
+    /// No element belongs to a class with a value.
     Empty,
     /// So many bytes of the arithmetic coder.
     Coded(u32),
@@ -369,18 +434,30 @@ impl PartForm {
     }
 }
 
-/// The heads of a chunk's parts, and where the bytes of each part begin in the chunk.
+/// A part of a chunk: the forms of its classes and of its signs, and where the bytes of each are in the chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPlace {
+    /// Classes with a value.
+    pub classes: (PartForm, Range<u32>),
+    /// Negative elements.
+    pub signs: (SignForm, Range<u32>),
+}
+
+/// The parts of a chunk.
 ///
 /// # Errors
 ///
-/// [`ChunkFault`] if form or length of the chunk disagree with them.
+/// [`ChunkFault`] if form or length of the chunk disagree with the heads of its parts.
 pub fn read_heads(
     mask: &MaskLayout,
     chunk: u64,
     form: u32,
     bytes: &[u8],
-) -> Result<[(PartForm, Range<u32>); CHUNK_PARTS as usize], ChunkFault> {
-    let mut parts = core::array::from_fn(|_| (PartForm::Empty, 0..0));
+) -> Result<[PartPlace; CHUNK_PARTS as usize], ChunkFault> {
+    let mut parts = core::array::from_fn(|_| PartPlace {
+        classes: (PartForm::Empty, 0..0),
+        signs: (SignForm::None, 0..0),
+    });
     match Form::from_id(form) {
         Some(Form::Zero) if bytes.is_empty() => return Ok(parts),
         Some(Form::Coded) => {}
@@ -388,17 +465,28 @@ pub fn read_heads(
         _ => return Err(ChunkFault::Form),
     }
     let (heads, _) = bytes.as_chunks::<2>();
-    let mut end = HEADS_BYTES;
-    for (i, part) in parts.iter_mut().enumerate() {
-        let head = heads.get(i).ok_or(ChunkFault::Length)?;
-        let form = PartForm::from_head(u16::from_le_bytes(*head));
+    let head = |i: usize| heads.get(i).map(|head| u16::from_le_bytes(*head));
+    let box_of = |i: usize| {
         let number = mask.parts(chunk).start + i as u64;
-        let length = match mask.parts(chunk).contains(&number) {
-            true => form.bytes(mask, &PartBox::new(&mask.part(number))),
-            false if form == PartForm::Empty => 0,
-            false => return Err(ChunkFault::Length),
+        let exists = mask.parts(chunk).contains(&number);
+        exists.then(|| PartBox::new(&mask.part(number)))
+    };
+    let mut end = mask.heads_bytes();
+    for (i, part) in parts.iter_mut().enumerate().filter(|_| mask.has_signs) {
+        let head = head(CHUNK_PARTS as usize + i).ok_or(ChunkFault::Length)?;
+        let of = box_of(i).unwrap_or(PartBox::NONE);
+        let form = SignForm::from_head(head, &of).ok_or(ChunkFault::Length)?;
+        part.signs = (form, end..end + 4 * form.words(&of));
+        end = part.signs.1.end;
+    }
+    for (i, part) in parts.iter_mut().enumerate() {
+        let form = PartForm::from_head(head(i).ok_or(ChunkFault::Length)?);
+        let length = match box_of(i) {
+            Some(of) => form.bytes(mask, &of),
+            None if form == PartForm::Empty => 0,
+            None => return Err(ChunkFault::Length),
         };
-        *part = (form, end..end + length);
+        part.classes = (form, end..end + length);
         end += length;
     }
     let is_whole = u64::from(end).next_multiple_of(CHUNK_ALIGNMENT) == bytes.len() as u64;

@@ -19,7 +19,7 @@ use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::{BlockLayout, Family, Layout};
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::mapping::mask::{Classes, HEADS_BYTES, MaskLayout};
+use ferrosz_codec::mapping::mask::{Classes, MaskLayout};
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::quantize::field::Quantizer;
@@ -437,7 +437,7 @@ pub(super) fn sampled_mask_bytes<T: Element>(
     classes: &Classes,
     field: &mut dyn SampledField<T>,
 ) -> Result<u128, Error> {
-    if classes.count() == 0 {
+    if classes.count().all() == 0 {
         return Ok(0);
     }
     let mask = MaskLayout::new(extents, classes.count());
@@ -449,7 +449,11 @@ pub(super) fn sampled_mask_bytes<T: Element>(
     let bytes: u64 = parallel::map(places.iter().zip(&values), of_part)
         .iter()
         .sum();
-    let heads = if bytes == 0 { 0 } else { HEADS_BYTES as usize };
+    let heads = if bytes == 0 {
+        0
+    } else {
+        mask.heads_bytes() as usize
+    };
     let of_chunks = u128::from(mask.chunks()) * (ENTRY_BYTES + heads) as u128;
     let of_parts = u128::from(bytes) * u128::from(parts) / u128::from(taken.max(1));
     Ok(of_chunks + of_parts + classes.to_records().len() as u128)

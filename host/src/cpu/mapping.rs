@@ -7,3 +7,4 @@ pub(crate) mod conversion;
 mod fill;
 pub(crate) mod mask;
 mod shell;
+mod signs;

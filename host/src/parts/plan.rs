@@ -24,6 +24,7 @@ use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::tiles::{Prologue, TileLayout};
 use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::mask::ClassCount;
 use ferrosz_codec::{Codec, Element, Preference, Value, ValueType, with_element};
 use record::field;
 
@@ -262,7 +263,7 @@ impl Plan {
         let (header, records) = (&self.header, &self.records);
         Ok(Job {
             layout: Layout {
-                classes: 0,
+                classes: ClassCount::default(),
                 ..header.layout()
             },
             tolerance: Tolerance {

@@ -4,6 +4,7 @@
 //! class. The planes behind it have the bits of the class, less one; they are there if a mask has more than one class.
 //! Bit i mod 32 of word i div 32 belongs to element i.
 
+use crate::container::chunk::CHUNK;
 use crate::container::grid::ChunkBox;
 use crate::mapping::mask::arithmetic::Model;
 
@@ -40,6 +41,13 @@ pub struct PartBox {
 }
 
 impl PartBox {
+    /// A part that does not exist.
+    pub const NONE: Self = Self {
+        width: 0,
+        slice: 0,
+        elements: 0,
+    };
+
     /// The box of a part.
     #[inline(always)]
     pub const fn new(part: &ChunkBox) -> Self {
@@ -61,6 +69,12 @@ impl PartBox {
         [z, in_slice / width, in_slice % width]
     }
 
+    /// Whether no edge of the field cuts the part off. Then its edges are powers of two.
+    #[inline(always)]
+    pub const fn is_whole(&self) -> bool {
+        self.elements == CHUNK as u32
+    }
+
     /// Words of a plane.
     #[inline(always)]
     pub const fn words(&self) -> u32 {
@@ -79,7 +93,7 @@ pub trait PartCoder {
     fn code(&mut self, model: u32, bit: bool) -> bool;
 }
 
-/// Codes all words of a part of a mask of `classes` classes.
+/// Codes all words of a part of a mask of `classes` classes with values.
 #[inline(always)]
 pub fn code_part<C: PartCoder>(coder: &mut C, part: &PartBox, classes: u32) {
     let mut history = 0;

@@ -8,7 +8,7 @@ use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::axes::PARTS;
-use ferrosz_codec::mapping::mask::MAX_CLASSES;
+use ferrosz_codec::mapping::mask::ClassCount;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Codec, Shape, ValueType};
 
@@ -223,8 +223,9 @@ impl Compressor {
     fn most_bytes(&self, elements: u64, value_type: ValueType) -> Result<u64, Error> {
         let mut layout = self.stream_layout(elements, value_type)?;
         if !self.fills.is_empty() {
+            let has_signs = layout.layout.classes.has_signs;
             // Valid values that are close to fill values may need further classes.
-            layout.layout = layout.layout.with_classes(MAX_CLASSES as u8);
+            layout.layout = layout.layout.with_classes(ClassCount::most(has_signs));
         }
         layout.max_stream_bytes().ok_or(Error::TooLarge {
             elements,

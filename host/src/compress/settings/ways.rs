@@ -43,7 +43,8 @@ impl Compressor {
             // Converted values may need no mask to keep zeros and signs: their conversion decides.
             Setting::Mask => {
                 let of_fills = !self.missing::<V>()?.is_empty();
-                of_fills || is_as_is && self.value_mapping(V::Coded::DTYPE)?.classes.count() > 0
+                of_fills
+                    || is_as_is && self.value_mapping(V::Coded::DTYPE)?.classes.count().all() > 0
             }
             Setting::Pwrel => self.bound().mode() == BoundMode::Pwrel,
             Setting::Preset => self.codec().is_none(),

@@ -1,6 +1,7 @@
 //! Masks: the chunks of the mask of a field, and its classes laid over decoded values.
 
 use crate::cpu::lanes::Lanes;
+use crate::cpu::mapping::signs;
 use crate::cpu::output::Output;
 use crate::cpu::version::{Version, Work};
 use crate::encoded::EncodedChunks;
@@ -18,9 +19,8 @@ use ferrosz_codec::mapping::mask::arithmetic::{Decoder, Encoder, Model};
 use ferrosz_codec::mapping::mask::part::{
     MODELS, PartBox, PartCoder, WORD, class_bit, class_of, code_part,
 };
-use ferrosz_codec::mapping::mask::{
-    CHUNK_PARTS, Classes, HEADS_BYTES, MaskLayout, PartForm, read_heads,
-};
+use ferrosz_codec::mapping::mask::signs::SignForm;
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, Classes, MaskLayout, PartForm, read_heads};
 use ferrosz_codec::{Element, FormatError};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,16 +56,26 @@ pub(crate) fn encode_mask<T: Element>(
 
 /// A chunk of the mask with these parts.
 fn encode_chunk(mask: &MaskLayout, parts: impl Iterator<Item = Planes>) -> (Form, Vec<u8>) {
-    let mut heads = [0; CHUNK_PARTS as usize];
-    let mut image = vec![0; HEADS_BYTES as usize];
-    for (head, planes) in heads.iter_mut().zip(parts) {
-        *head = encode_part(mask, planes, &mut image).head();
+    let mut image = vec![0; mask.heads_bytes() as usize];
+    let parts: Vec<Planes> = parts.collect();
+    let put_head = |image: &mut Vec<u8>, number: usize, head: u16| {
+        image[2 * number..2 * number + 2].copy_from_slice(&head.to_le_bytes());
+        head != 0
+    };
+    let mut has_any = false;
+    for (number, planes) in (CHUNK_PARTS as usize..)
+        .zip(&parts)
+        .filter(|_| mask.has_signs)
+    {
+        let form = signs::encode(&planes.part, planes.signs(mask), &mut image);
+        has_any |= put_head(&mut image, number, form.head());
     }
-    if heads.iter().all(|head| *head == 0) {
+    for (number, planes) in parts.into_iter().enumerate() {
+        let form = encode_part(mask, planes, &mut image);
+        has_any |= put_head(&mut image, number, form.head());
+    }
+    if !has_any {
         return (Form::Zero, Vec::new());
-    }
-    for (place, head) in image.chunks_exact_mut(2).zip(heads) {
-        place.copy_from_slice(&head.to_le_bytes());
     }
     image.resize(image.len().next_multiple_of(CHUNK_ALIGNMENT as usize), 0);
     (Form::Coded, image)
@@ -81,11 +91,14 @@ pub(crate) fn part_bytes<T: Element>(
     let mut planes = Planes::new(mask, PartBox::new(part));
     planes.set_row(classes, 0, values);
     let mut image = Vec::new();
+    if mask.has_signs {
+        signs::encode(&planes.part, planes.signs(mask), &mut image);
+    }
     encode_part(mask, planes, &mut image);
     image.len() as u64
 }
 
-/// Appends the bytes of a part to a chunk.
+/// Appends the bytes of the classes of a part to a chunk.
 fn encode_part(mask: &MaskLayout, planes: Planes, image: &mut Vec<u8>) -> PartForm {
     if planes.is_empty() {
         return PartForm::Empty;
@@ -107,27 +120,41 @@ fn encode_part(mask: &MaskLayout, planes: Planes, image: &mut Vec<u8>) -> PartFo
         return PartForm::Coded(length);
     }
     image.truncate(start);
-    image.extend(planes.words.iter().flat_map(|word| word.to_le_bytes()));
+    let raw = planes.words.iter().flat_map(|word| word.to_le_bytes());
+    image.extend(raw.take(mask.raw_bytes(&part) as usize));
     PartForm::Raw
 }
 
-/// The planes of a part, one after the other.
+/// The planes of a part, one after the other, that of the signs last.
 struct Planes {
     part: PartBox,
+    /// Classes with a value.
+    fills: u32,
+    /// Their planes.
+    class_planes: u32,
     words: Vec<u32>,
 }
 
 impl Planes {
     fn new(mask: &MaskLayout, part: PartBox) -> Self {
-        let words = vec![0; (mask.planes() * part.words()) as usize];
-        Self { part, words }
+        Self {
+            part,
+            fills: mask.classes,
+            class_planes: mask.class_planes(),
+            words: vec![0; (mask.planes() * part.words()) as usize],
+        }
+    }
+
+    /// The words of the signs of a mask that has any.
+    fn signs(&self, mask: &MaskLayout) -> &[u32] {
+        &self.words[self.at(mask.class_planes(), 0)..]
     }
 
     fn at(&self, plane: u32, word: u32) -> usize {
         (plane * self.part.words() + word) as usize
     }
 
-    /// Whether no element belongs to a class.
+    /// Whether no element belongs to a class with a value.
     fn is_empty(&self) -> bool {
         let words = self.part.words() as usize;
         self.words[..words].iter().all(|word| *word == 0)
@@ -149,44 +176,59 @@ impl Planes {
             }
             if classes.has_signs() {
                 let negative = bits_of(values, |value| classes.has_sign(value));
-                self.add(first, negative & !known, classes.count().into());
+                self.add_to(self.class_planes, first, negative & !known);
             }
         }
     }
 
     /// Adds elements to a class: those of the bits of `members`, the lowest one for element `first`.
     fn add(&mut self, first: u32, members: u32, class: u32) {
+        for plane in (0..self.class_planes).filter(|plane| class_bit(class, *plane) == 1) {
+            self.add_to(plane, first, members);
+        }
+    }
+
+    /// Sets bits of a plane, the lowest one for element `first`.
+    fn add_to(&mut self, plane: u32, first: u32, members: u32) {
         if members == 0 {
             return;
         }
-        let (word, shift) = (first / WORD, first % WORD);
+        let (at, shift) = (self.at(plane, first / WORD), first % WORD);
         let halves = u64::from(members) << shift;
-        let planes = self.words.len() as u32 / self.part.words();
-        for plane in (0..planes).filter(|plane| class_bit(class, *plane) == 1) {
-            let at = self.at(plane, word);
-            self.words[at] |= halves as u32;
-            // Members are elements of the part, so the next word is there where it gets bits.
-            if halves >> WORD != 0 {
-                self.words[at + 1] |= (halves >> WORD) as u32;
-            }
+        self.words[at] |= halves as u32;
+        // Members are elements of the part, so the next word is there where it gets bits.
+        if halves >> WORD != 0 {
+            self.words[at + 1] |= (halves >> WORD) as u32;
         }
     }
 
     /// Sets the class of an element, counted from 1, or 0.
     fn set(&mut self, element: u32, class: u32) {
         let (word, bit) = (element / WORD, element % WORD);
+        let is_negative = class > self.fills;
         let planes = self.words.len() as u32 / self.part.words();
         for plane in 0..planes {
+            let is_set = match is_negative {
+                _ if plane == self.class_planes => u32::from(is_negative),
+                true => 0,
+                false => class_bit(class, plane),
+            };
             let at = self.at(plane, word);
-            self.words[at] = self.words[at] & !(1 << bit) | class_bit(class, plane) << bit;
+            self.words[at] = self.words[at] & !(1 << bit) | is_set << bit;
         }
     }
 
     /// The class of an element, counted from 1; 0 if it has none.
     fn class(&self, element: u32) -> u32 {
         let (word, bit) = (element / WORD, element % WORD);
-        let planes = self.words.len() as u32 / self.part.words();
-        class_of(planes, |plane| self.words[self.at(plane, word)] >> bit & 1)
+        let has = |plane| self.words[self.at(plane, word)] >> bit & 1;
+        // A damaged mask may have classes that there are not.
+        match class_of(self.class_planes, has).min(self.fills) {
+            0 if self.words.len() > self.at(self.class_planes, 0) => {
+                has(self.class_planes) * (self.fills + 1)
+            }
+            class => class,
+        }
     }
 }
 
@@ -312,10 +354,30 @@ impl<I: Iterator<Item = u8>> PartCoder for Reader<I> {
     }
 }
 
+/// The forms and the bytes of a part: of its classes, and of its signs.
+#[derive(Clone, Copy)]
+struct StoredPart<'a> {
+    classes: (PartForm, &'a [u8]),
+    signs: (SignForm, &'a [u8]),
+}
+
+impl StoredPart<'_> {
+    /// Whether no element belongs to a class.
+    fn is_empty(&self) -> bool {
+        self.classes.0 == PartForm::Empty && self.signs.0 == SignForm::None
+    }
+}
+
 /// The planes of a part from its bytes.
-fn decode_part(mask: &MaskLayout, part: &ChunkBox, form: PartForm, bytes: &[u8]) -> Planes {
+fn decode_part(mask: &MaskLayout, part: &ChunkBox, stored: StoredPart<'_>) -> Planes {
     let part = PartBox::new(part);
     let mut planes = Planes::new(mask, part);
+    if mask.has_signs {
+        let (form, bytes) = stored.signs;
+        let first = planes.at(mask.class_planes(), 0);
+        signs::decode(&part, form, bytes, &mut planes.words[first..]);
+    }
+    let (form, bytes) = stored.classes;
     match form {
         PartForm::Empty => planes,
         PartForm::Raw => {
@@ -368,11 +430,8 @@ impl<'a> MaskDecoder<'a> {
         self.stream.header.layout().field_entries() + chunk
     }
 
-    /// The parts of a chunk: their forms and bytes.
-    fn parts(
-        &self,
-        chunk: u64,
-    ) -> Result<[(PartForm, &'a [u8]); CHUNK_PARTS as usize], FormatError> {
+    /// The parts of a chunk.
+    fn parts(&self, chunk: u64) -> Result<[StoredPart<'a>; CHUNK_PARTS as usize], FormatError> {
         let number = self.entry(chunk);
         let StoredChunk { entry, seed, bytes } = self.stream.chunk(number)?;
         if self.verify && checksum(seed, bytes) != entry.checksum {
@@ -380,7 +439,11 @@ impl<'a> MaskDecoder<'a> {
         }
         let parts = read_heads(&self.mask, chunk, entry.form, bytes);
         let parts = parts.map_err(|fault| fault.in_chunk(number))?;
-        Ok(parts.map(|(form, range)| (form, &bytes[range.start as usize..range.end as usize])))
+        let stored = |range: Range<u32>| &bytes[range.start as usize..range.end as usize];
+        Ok(parts.map(|part| StoredPart {
+            classes: (part.classes.0, stored(part.classes.1)),
+            signs: (part.signs.0, stored(part.signs.1)),
+        }))
     }
 
     /// The faults of chunks that cannot be decoded, with the numbers of their entries.
@@ -422,13 +485,8 @@ impl<'a> MaskDecoder<'a> {
     /// The planes of a part.
     fn planes(&self, number: u64) -> Result<Planes, FormatError> {
         let parts = self.parts(number / u64::from(CHUNK_PARTS))?;
-        let (form, bytes) = parts[(number % u64::from(CHUNK_PARTS)) as usize];
-        Ok(decode_part(
-            &self.mask,
-            &self.mask.part(number),
-            form,
-            bytes,
-        ))
+        let stored = parts[(number % u64::from(CHUNK_PARTS)) as usize];
+        Ok(decode_part(&self.mask, &self.mask.part(number), stored))
     }
 
     /// The parts of the mask.
@@ -466,9 +524,9 @@ impl<'a> MaskDecoder<'a> {
     ) -> Result<(u64, Form, Vec<u8>), FormatError> {
         let parts = self.parts(chunk)?;
         let mut all = Vec::new();
-        for (number, (form, bytes)) in self.mask.parts(chunk).zip(parts) {
+        for (number, stored) in self.mask.parts(chunk).zip(parts) {
             let part = self.mask.part(number);
-            let mut planes = decode_part(&self.mask, &part, form, bytes);
+            let mut planes = decode_part(&self.mask, &part, stored);
             let mut rest = values;
             for region in regions {
                 self.replace(&part, region, rest, &mut planes);
@@ -532,12 +590,12 @@ impl<'a> MaskDecoder<'a> {
     ) -> Result<(), FormatError> {
         let parts = self.parts(chunk)?;
         for number in wanted {
-            let (form, bytes) = parts[(number % u64::from(CHUNK_PARTS)) as usize];
-            if form == PartForm::Empty {
+            let stored = parts[(number % u64::from(CHUNK_PARTS)) as usize];
+            if stored.is_empty() {
                 continue;
             }
             let part = self.mask.part(*number);
-            let planes = decode_part(&self.mask, &part, form, bytes);
+            let planes = decode_part(&self.mask, &part, stored);
             for (elements, row) in rows(&part) {
                 let first = self.mask.grid.flat(row);
                 let width = u64::from(part.extents[2]);

@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::mapping::mask::Classes;
 use crate::oracle::order::{Field, tile_extents};
-use crate::oracle::{Dimensions, blocks_of, dimensions_of};
+use crate::oracle::{Dimensions, blocks_of, dimensions_of, signs};
 use crate::pipeline::{BlockCodec, Codec, TilePredictor};
 use crate::shape::Shape;
 use crate::tile::TileBox;
@@ -17,11 +17,11 @@ use core::array::from_fn;
 
 /// The record of the classes.
 pub(super) fn records(classes: &Classes) -> Vec<u8> {
-    if classes.count() == 0 {
+    if classes.count().all() == 0 {
         return Vec::new();
     }
     let mut record = b"MASK".to_vec();
-    record.extend((16 * u32::from(classes.count())).to_le_bytes());
+    record.extend((16 * u32::from(classes.count().all())).to_le_bytes());
     for bits in classes.fills() {
         record.extend(1u64.to_le_bytes());
         record.extend(bits.to_le_bytes());
@@ -243,35 +243,50 @@ fn parts(layout: &Layout) -> (Vec<Vec<usize>>, Vec<[usize; 2]>) {
 
 /// The chunks of the mask.
 pub(super) fn chunks(layout: &Layout, classes: &[u32]) -> Vec<(Form, Vec<u8>)> {
-    if layout.classes == 0 {
+    if layout.classes.all() == 0 {
         return Vec::new();
     }
     let (parts, sizes) = parts(layout);
     let mut chunks = Vec::new();
     for (parts, sizes) in parts.chunks(8).zip(sizes.chunks(8)) {
-        let mut heads = [0u16; 8];
-        let mut bodies = Vec::new();
+        let mut heads = vec![0u16; if layout.classes.has_signs { 16 } else { 8 }];
+        let (mut of_classes, mut of_signs) = (Vec::new(), Vec::new());
         for (i, (part, size)) in parts.iter().zip(sizes).enumerate() {
-            let symbols: Vec<u32> = part.iter().map(|at| classes[*at]).collect();
+            let fills = u32::from(layout.classes.fills);
+            if layout.classes.has_signs {
+                let negative: Vec<bool> = part.iter().map(|at| classes[*at] > fills).collect();
+                let (head, bytes) = signs::encode(&negative, *size);
+                heads[8 + i] = head;
+                of_signs.extend(bytes);
+            }
+            let class = |at: &usize| {
+                if classes[*at] > fills {
+                    0
+                } else {
+                    classes[*at]
+                }
+            };
+            let symbols: Vec<u32> = part.iter().map(class).collect();
             if symbols.iter().all(|class| *class == 0) {
                 continue;
             }
-            let coded = encode_part(&symbols, *size, u32::from(layout.classes));
-            let raw = raw_part(&symbols, u32::from(layout.classes));
+            let coded = encode_part(&symbols, *size, fills);
+            let raw = raw_part(&symbols, fills);
             if coded.len() < raw.len() {
                 heads[i] = coded.len() as u16 + 1;
-                bodies.extend(coded);
+                of_classes.extend(coded);
             } else {
                 heads[i] = 0xffff;
-                bodies.extend(raw);
+                of_classes.extend(raw);
             }
         }
-        if heads == [0; 8] {
+        if heads.iter().all(|head| *head == 0) {
             chunks.push((Form::Zero, Vec::new()));
             continue;
         }
         let mut bytes: Vec<u8> = heads.iter().flat_map(|head| head.to_le_bytes()).collect();
-        bytes.extend(bodies);
+        bytes.extend(of_signs);
+        bytes.extend(of_classes);
         while !bytes.len().is_multiple_of(16) {
             bytes.push(0);
         }
@@ -280,9 +295,11 @@ pub(super) fn chunks(layout: &Layout, classes: &[u32]) -> Vec<(Form, Vec<u8>)> {
     chunks
 }
 
-/// The bits of the planes of a mask of so many classes.
+/// The bits of the planes of a mask of so many classes with values.
 fn planes(classes: u32) -> u32 {
-    1 + (0..3).filter(|bit| (classes - 1) >> bit != 0).count() as u32
+    1 + (0..3)
+        .filter(|bit| classes.saturating_sub(1) >> bit != 0)
+        .count() as u32
 }
 
 fn raw_part(symbols: &[u32], classes: u32) -> Vec<u8> {
@@ -307,7 +324,7 @@ fn raw_part(symbols: &[u32], classes: u32) -> Vec<u8> {
 /// The classes of all elements, from the mask's chunks; 0 for elements of none.
 pub(super) fn decode(layout: &Layout, chunks: &[(Entry, &[u8])]) -> Result<Vec<u32>, FormatError> {
     let mut classes = vec![0; layout.extents.elements() as usize];
-    if layout.classes == 0 {
+    if layout.classes.all() == 0 {
         return Ok(classes);
     }
     let (parts, sizes) = parts(layout);
@@ -320,41 +337,65 @@ pub(super) fn decode(layout: &Layout, chunks: &[(Entry, &[u8])]) -> Result<Vec<u
             Some(Form::Coded) => {}
             _ => return Err(fault(ChunkFault::Form)),
         }
-        let mut at = 16;
-        for i in 0..8 {
-            let head = bytes.get(2 * i..2 * i + 2);
-            let head = head.ok_or(fault(ChunkFault::Length))?;
-            let head = usize::from(u16::from_le_bytes([head[0], head[1]]));
-            let Some((part, size)) = parts.get(i).zip(sizes.get(i)) else {
-                if head > 0 {
-                    return Err(fault(ChunkFault::Length));
-                }
-                continue;
-            };
-            let planes = planes(u32::from(layout.classes)) as usize;
-            let length = match head {
-                0 => 0,
-                0xffff => 4 * planes * part.len().div_ceil(32),
-                _ => head - 1,
-            };
-            let body = bytes
-                .get(at..at + length)
-                .ok_or(fault(ChunkFault::Length))?;
-            at += length;
-            let symbols = match head {
-                0 => continue,
-                0xffff => raw_symbols(body, part.len(), planes),
-                _ => decode_part(body, part.len(), *size, u32::from(layout.classes)),
-            };
-            for (at, symbol) in part.iter().zip(symbols) {
-                classes[*at] = symbol;
-            }
-        }
-        if at.next_multiple_of(16) != bytes.len() {
-            return Err(fault(ChunkFault::Length));
+        let found = decode_chunk(layout, (parts, sizes), bytes);
+        let found = found.ok_or(fault(ChunkFault::Length))?;
+        for (at, class) in parts.iter().flatten().zip(found) {
+            classes[*at] = class;
         }
     }
     Ok(classes)
+}
+
+/// The classes of the elements of a chunk, part by part; none if its length or a head is wrong.
+fn decode_chunk(
+    layout: &Layout,
+    (parts, sizes): (&[Vec<usize>], &[[usize; 2]]),
+    bytes: &[u8],
+) -> Option<Vec<u32>> {
+    let fills = u32::from(layout.classes.fills);
+    let head = |i: usize| {
+        let head = bytes.get(2 * i..2 * i + 2)?;
+        Some(u16::from_le_bytes([head[0], head[1]]))
+    };
+    let count = |i: usize| parts.get(i).map_or(0, Vec::len);
+    let size = |i: usize| sizes.get(i).copied().unwrap_or([1, 1]);
+    let mut negative = vec![Vec::new(); 8];
+    let mut at = 16;
+    if layout.classes.has_signs {
+        at = 32;
+        for (i, negative) in negative.iter_mut().enumerate() {
+            let head = head(8 + i)?;
+            let length = 4 * signs::words(head, count(i))?;
+            *negative = signs::decode(head, bytes.get(at..at + length)?, count(i), size(i));
+            at += length;
+        }
+    }
+    let mut classes = Vec::new();
+    for (i, negative) in negative.iter().enumerate() {
+        let head = usize::from(head(i)?);
+        let planes = planes(fills) as usize;
+        let length = match head {
+            0 => 0,
+            _ if count(i) == 0 => return None,
+            0xffff => 4 * planes * count(i).div_ceil(32),
+            _ => head - 1,
+        };
+        let body = bytes.get(at..at + length)?;
+        at += length;
+        let symbols = match head {
+            0 => vec![0; count(i)],
+            0xffff => raw_symbols(body, count(i), planes),
+            _ => decode_part(body, count(i), size(i), fills),
+        };
+        for (element, symbol) in symbols.iter().enumerate() {
+            let is_negative = *negative.get(element).unwrap_or(&false);
+            classes.push(match symbol.min(&fills) {
+                0 if is_negative => fills + 1,
+                class => *class,
+            });
+        }
+    }
+    (at.next_multiple_of(16) == bytes.len()).then_some(classes)
 }
 
 fn raw_symbols(bytes: &[u8], count: usize, planes: usize) -> Vec<u32> {
@@ -600,7 +641,7 @@ fn code_part(coder: &mut Coder<'_>, symbols: &mut [u32], [row, slice]: [usize; 2
         let count = masked.iter().filter(|masked| **masked).count();
         let is_last = (first..end).all(|i| !masked[i - first] || symbols[i] == last_class);
         let is_last =
-            classes == 1 || count > 0 && coder.bit(&mut all_last[usize::from(count == 1)], is_last);
+            classes <= 1 || count > 0 && coder.bit(&mut all_last[usize::from(count == 1)], is_last);
         for (symbol, is_masked) in symbols[first..end].iter_mut().zip(masked) {
             if !is_masked {
                 *symbol = 0;

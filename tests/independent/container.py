@@ -91,7 +91,8 @@ class Header:
     shape: int
     extents: tuple
     roles: object  # of the axes (section 22); None for the rule of section 2
-    classes: int  # of the mask (section 23)
+    classes: int  # of the mask (section 23), with a value
+    has_signs: bool  # whether negative elements are a class, too
     bound: float
     error: object  # a NumPy scalar of type T
     entries: int
@@ -211,9 +212,11 @@ def read_header(data):
     elif most != 8192:
         raise ValueError("the most elements in a chunk is not 8192")
     conversion.check_kind(kind, value_type)
-    if classes > MOST_CLASSES:
-        raise ValueError(f"a mask of {classes} classes")
-    if mode == PWREL and head[88:96] != bytes(8) and classes == 0:
+    has_signs = bool(classes & 8)
+    classes = (classes & ~8) - has_signs
+    if not 0 <= classes <= MOST_CLASSES - has_signs:
+        raise ValueError(f"a mask of {classes} classes with a value")
+    if mode == PWREL and head[88:96] != bytes(8) and not (classes or has_signs):
         raise ValueError("logarithms without a mask")
     roles = read_roles(role_bits, rank)
     if identity != mix(checksum(head[:128], 0)):
@@ -222,7 +225,7 @@ def read_header(data):
         raise ValueError("a length in the header is not a multiple of 16")
 
     header = Header(
-        value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, bound, error,
+        value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, has_signs, bound, error,
         entries, record_bytes, identity, payload_bytes, update_bytes, chunk_tiles,
     )
     check_field(header)
@@ -267,8 +270,9 @@ def read_complex(records, header, order):
     return True
 
 
-def read_classes(records, count, dtype):
+def read_classes(records, header):
     """Section 23: the values of the classes, as unsigned integers of their bits, or NEGATIVE, by the records `MASK`."""
+    count, dtype = header.classes + header.has_signs, header.dtype
     if not count:
         if records:
             raise ValueError("record MASK: the header has no classes")
@@ -288,6 +292,8 @@ def read_classes(records, count, dtype):
         classes.append(bits if kind == 1 else NEGATIVE)
     if len(set(classes)) != count:
         raise ValueError("record MASK: two classes have the same bits")
+    if (NEGATIVE in classes) != header.has_signs:
+        raise ValueError("record MASK: the header disagrees about negative elements")
     return classes
 
 
@@ -326,9 +332,9 @@ def check_field(header):
         blocks = grid.BlockGrid(header.field, header.shape, header.slices)
         entries = blocks.chunk_count
         longest = 16 * entries + blocks.longest_payload(header.width)
-    if header.classes and n:
+    if (header.classes or header.has_signs) and n:
         entries += header.parts.chunk_count
-        longest += header.parts.longest(header.classes)
+        longest += header.parts.longest(header.classes, header.has_signs)
     if longest > 16 << header.start_bits:
         raise ValueError("the longest chunk table and payload are above the limit")
     if header.entries != entries:
@@ -405,7 +411,7 @@ class Stream:
         marks = [contents for kind, contents in self.records if kind == "CPLX"]
         self.is_complex = read_complex(marks, header, self.order)
         masks = [contents for kind, contents in self.records if kind == "MASK"]
-        self.classes = read_classes(masks, header.classes, header.dtype)
+        self.classes = read_classes(masks, header)
         conversions = [contents for kind, contents in self.records if kind == "CONV"]
         self.offset = conversion.read_record(conversions, header.value_type, header.conversion)
 
@@ -472,7 +478,7 @@ class Stream:
         def longest(number):
             if number < blocks.chunk_count:
                 return ceil_to(16, blocks.box(number).size * header.width)
-            return parts.longest_chunk(number - blocks.chunk_count, header.classes)
+            return parts.longest_chunk(number - blocks.chunk_count, header.classes, header.has_signs)
 
         return longest
 

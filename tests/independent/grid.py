@@ -179,20 +179,26 @@ class PartGrid:
     def box(self, part):
         return self.boxes.box(part)
 
-    def longest_chunk(self, chunk, classes):
-        """The bytes of a mask chunk if all its parts are raw."""
+    def longest_chunk(self, chunk, classes, has_signs):
+        """The bytes of a mask chunk if all its parts are raw, and their signs."""
         sizes = (self.box(part).size for part in self.parts_of_chunk(chunk))
-        return 16 * ceil_div(16 + sum(raw_part_bytes(size, classes) for size in sizes), 16)
+        raw = sum(raw_part_bytes(size, classes) + has_signs * raw_sign_bytes(size) for size in sizes)
+        return 16 * ceil_div(16 + 16 * has_signs + raw, 16)
 
-    def longest(self, classes):
-        """Section 19: 48 bytes for each mask chunk, and all parts raw."""
-        parts = sum(raw_part_bytes(size, classes) * many for size, many in self.boxes.sizes())
-        return 48 * self.chunk_count + parts
+    def longest(self, classes, has_signs):
+        """Section 19: 48 bytes for each mask chunk, 16 more with signs, and all parts raw."""
+        raw = lambda size: raw_part_bytes(size, classes) + has_signs * raw_sign_bytes(size)
+        parts = sum(raw(size) * many for size, many in self.boxes.sizes())
+        return (48 + 16 * has_signs) * self.chunk_count + parts
+
+
+def raw_sign_bytes(elements):
+    return 4 * ceil_div(elements, 32)
 
 
 def part_planes(classes):
     """Section 23: plane 0, and as many as classes - 1 has bits."""
-    return 1 + (classes - 1).bit_length()
+    return 1 + max(classes - 1, 0).bit_length()
 
 
 def raw_part_bytes(elements, classes):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from container import CODED, NEGATIVE, ZERO, ceil_to
+from container import CODED, ZERO, ceil_to
 from grid import PARTS_OF_CHUNK, part_planes, raw_part_bytes
+from signs import lengths_of_signs, read_signs
 
 RAW_HEAD = 65535
 WORD = 0xFFFFFFFF
@@ -13,60 +14,65 @@ NOTHING = -1  # the class of an element that belongs to none
 def lay_over(stream, field):
     """The field with the values of the classes in their places, bit for bit, and with its signs."""
     header, parts = stream.header, stream.header.parts
-    if not header.classes:
+    if not header.classes and not header.has_signs:
         return field
     bits = np.array(field).reshape(parts.whole).view(f"<u{header.width}")
     sign = bits.dtype.type(1 << (8 * header.width - 1))
-    has_signs = NEGATIVE in stream.classes
-    if has_signs:
+    if header.has_signs:
         is_finite = np.isfinite(bits.view(header.dtype))
         bits[is_finite] &= ~sign
-    values = np.array([0 if value is NEGATIVE else value for value in stream.classes], dtype=bits.dtype)
+    values = np.array(stream.classes[: header.classes], dtype=bits.dtype)
     for chunk in range(parts.chunk_count):
         number = header.entries - parts.chunk_count + chunk
         form, data = stream.chunk(number)
         try:
-            members = read_chunk(parts, chunk, form, data, header.classes)
+            members = read_chunk(parts, chunk, form, data, header)
         except ValueError as reason:
             raise ValueError(f"chunk {number}: {reason}") from None
-        for part, member in members:
+        for part, member, negative in members:
             here = bits[parts.box(part).slices]
             member = member.reshape(here.shape)
-            negative = len(values) - 1 if has_signs else NOTHING
-            is_fill = (member != NOTHING) & (member != negative)
+            here[negative.reshape(here.shape)] |= sign
+            is_fill = member != NOTHING
             here[is_fill] = values[member[is_fill]]
-            if has_signs:
-                here[member == negative] |= sign
     return bits.view(header.dtype)
 
 
-def read_chunk(parts, chunk, form, data, classes):
-    """(part, the class of each of its elements or NOTHING) for the parts with such elements."""
+def read_chunk(parts, chunk, form, data, header):
+    """(part, the class of each of its elements or NOTHING, which of them are negative) for the parts of a chunk."""
+    classes = header.classes
     if form == ZERO:
         if data:
             raise ValueError(f"{len(data)} bytes, but there is nothing")
         return []
     if form != CODED:
         raise ValueError(f"form {form} is unknown")
-    if len(data) < 16:
+    at = 32 if header.has_signs else 16
+    if len(data) < at:
         raise ValueError("the heads end behind the chunk")
-    heads = np.frombuffer(data, dtype="<u2", count=PARTS_OF_CHUNK).tolist()
+    heads = np.frombuffer(data[:at], dtype="<u2").tolist()
+    heads, sign_heads = heads[:PARTS_OF_CHUNK], heads[PARTS_OF_CHUNK:] or [0] * PARTS_OF_CHUNK
     numbers = parts.parts_of_chunk(chunk)
-    if any(heads[len(numbers) :]):
+    if any(heads[len(numbers) :] + sign_heads[len(numbers) :]):
         raise ValueError("a part that does not exist has a head")
     boxes = [parts.box(part) for part in numbers]
-    lengths = []
+    lengths = lengths_of_signs(sign_heads, boxes)
     for head, box in zip(heads, boxes):
         lengths.append(raw_part_bytes(box.size, classes) if head == RAW_HEAD else max(head, 1) - 1)
-    if len(data) != ceil_to(16, 16 + sum(lengths)):
-        raise ValueError(f"{len(data)} bytes, but the parts need {ceil_to(16, 16 + sum(lengths))}")
-    result, at = [], 16
-    for part, head, box, length in zip(numbers, heads, boxes, lengths):
-        contents = data[at : at + length]
+    if len(data) != ceil_to(16, at + sum(lengths)):
+        raise ValueError(f"{len(data)} bytes, but the parts need {ceil_to(16, at + sum(lengths))}")
+    contents = []
+    for length in lengths:
+        contents.append(data[at : at + length])
         at += length
-        read = read_raw if head == RAW_HEAD else read_coded
+    result = []
+    for i, (part, box, head) in enumerate(zip(numbers, boxes, heads)):
+        member = np.full(box.size, NOTHING)
         if head:
-            result.append((part, np.array(read(contents, box, classes), dtype=np.int64)))
+            read = read_raw if head == RAW_HEAD else read_coded
+            member = np.array(read(contents[len(boxes) + i], box, classes), dtype=np.int64)
+            member[member >= classes] = NOTHING  # if there are none
+        result.append((part, member, read_signs(sign_heads[i], contents[i], box)))
     return result
 
 
@@ -76,7 +82,7 @@ def read_raw(data, box, classes):
     number = np.zeros(box.size, dtype=np.int64)
     for plane, of_plane in enumerate(bits[1:]):
         number |= of_plane << plane
-    return np.where(bits[0] == 1, np.minimum(number, classes - 1), NOTHING)
+    return np.where(bits[0] == 1, np.minimum(number, max(classes - 1, 0)), NOTHING)
 
 
 # Coded parts.
@@ -125,7 +131,7 @@ def read_coded(data, box, classes):
     elements, row_length = box.size, box.extents[2]
     slice_length = box.extents[1] * row_length
     coder = BitDecoder(data)
-    flag, bit, all_last, step = Models(8), Models(64), Models(2), Models(2 * (classes - 1))
+    flag, bit, all_last, step = Models(8), Models(64), Models(2), Models(2 * max(classes - 1, 0))
     member = [NOTHING] * elements
     plane = 0  # up to the word
     last_same = same_before = last_class = 0
@@ -165,7 +171,7 @@ def read_coded(data, box, classes):
 
         # Steps 3 and 4.
         ones = [first + i for i in range(count) if word >> i & 1]
-        every = classes == 1 or (ones and coder.bit(all_last, int(len(ones) == 1)))
+        every = classes <= 1 or (ones and coder.bit(all_last, int(len(ones) == 1)))
         for i in ones:
             if not every:
                 n = 0

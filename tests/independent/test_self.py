@@ -226,7 +226,7 @@ class Container(unittest.TestCase):
             (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
             (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
             (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
-            (102, b"\x08", "8 classes"), (13, b"\3", "logarithms"),
+            (102, b"\x08", "-1 classes"), (102, b"\x10", "16 classes"), (13, b"\3", "logarithms"),
             (100, b"\x0f", "beyond the rank"), (104, b"\2", "entries"),
             (112, b"\1", "multiple of 16"), (136, b"\1", "multiple of 16"), (144, b"\1", "multiple of 16"),
         ):
@@ -1426,7 +1426,10 @@ class Masks(unittest.TestCase):
         self.refuse(make(two, classes=0), "has no classes")
         self.refuse(make(two, classes=3), "not those of 3")
         self.refuse(make(two, classes=1), "not those of 1")
-        self.refuse(make(two, classes=8), "8 classes")
+        self.refuse(make(two, classes=8), "-1 classes")
+        self.refuse(make(two, classes=10), "header disagrees")
+        self.refuse(make(mask_record((0,), F32, one=2), classes=1), "header disagrees")
+        self.refuse(make(two + b"", classes=16), "16 classes")
         self.refuse(make(pad(two[:4] + struct.pack("<I", 28) + two[8:36])), "28 bytes")
         self.refuse(make(mask_record((9, 9), F32)), "same bits")
         self.assertEqual(len(decode(make(mask_record((0.0, -0.0), F32)))), 5)
@@ -1451,6 +1454,116 @@ class Masks(unittest.TestCase):
         damaged = bytearray(self.stream([mask_chunk([("raw", raw)])], (9,)))
         damaged[-16] ^= 1
         self.refuse(bytes(damaged), "checksum of chunk 1")
+
+
+def brick_place(at, extents):
+    """The place of an element: the bits of its coordinates, written from the lowest one on."""
+    digits = [[f"{a:b}".zfill(32)[-1 - i] for i in range(e.bit_length() - 1)] for a, e in zip(at, extents)]
+    z, y, x = digits
+    turns = itertools.zip_longest(x, y, z, fillvalue="")
+    return int("".join(digit for turn in turns for digit in turn)[::-1] or "0", 2)
+
+
+def encode_signs(part, is_bricks=False):
+    """part: by (z, y, x) whether the element is negative. The words of its differences."""
+    places = sorted(np.ndindex(part.shape), key=lambda at: brick_place(at, part.shape)) if is_bricks else None
+    bits = [int(part[at]) for at in places] if is_bricks else part.reshape(-1).astype(int).tolist()
+    changes = [a ^ b for a, b in zip([0] + bits, bits)] + [0] * (8192 - len(bits))
+    number = lambda flags: sum(bool(flag) << i for i, flag in enumerate(flags))
+    units = lambda size: [changes[i : i + size] for i in range(0, 8192, size)]
+    data = struct.pack("<I", number(any(unit) for unit in units(256)))
+    for size in (32, 4):
+        for unit in filter(any, units(8 * size)):
+            data += bytes([number(any(unit[i : i + size]) for i in range(0, 8 * size, size))])
+    nibbles = [number(unit) for unit in units(4) if any(unit)]
+    data += bytes(a + 16 * b for a, b in itertools.zip_longest(nibbles[::2], nibbles[1::2], fillvalue=0))
+    return pad(data, 4)
+
+
+def sign_chunk(signs, parts=()):
+    """A chunk of form 1. signs: (kind, words) for each part; parts: as for a chunk without signs."""
+    heads = [kind + 8 * (len(data) // 4 if kind > 2 else 0) for kind, data in signs]
+    _, chunk = mask_chunk(parts)
+    return 1, chunk[:16] + struct.pack("<8H", *heads + [0] * (8 - len(heads))) + b"".join(
+        data for _, data in signs) + chunk[16:]
+
+
+class Signs(unittest.TestCase):
+    """Section 23: elements that are negative."""
+
+    ZEROS, stream, refuse = Masks.ZEROS, Masks.stream, Masks.refuse
+
+    NEGATIVE = struct.pack("<IIQ", 2, 0, 0)
+
+    def signed(self, mask, values=(), dtype=F32, **more):
+        record = mask_record(values, dtype)[8 : 8 + 16 * len(values)] + self.NEGATIVE
+        record = pad(b"MASK" + struct.pack("<I", len(record)) + record)
+        return self.stream(mask, values, records=record, classes=len(values) + 1 | 8, dtype=dtype, **more)
+
+    def expect_signed(self, mask, wanted, values=(), **more):
+        field = decode(self.signed(mask, values, **more))
+        self.assertEqual(field.tobytes(), np.array(wanted, dtype=field.dtype).tobytes())
+
+    def test_kinds(self):
+        # The coded field is 1, 3, 3, 2, -1; its own sign is not that of the element.
+        self.expect_signed([self.ZEROS], [1, 3, 3, 2, 1])
+        self.expect_signed([sign_chunk([(0, b"")])], [1, 3, 3, 2, 1])
+        self.expect_signed([sign_chunk([(1, b"")])], [-1, -3, -3, -2, -1])
+        raw = struct.pack("<I", 0b11101001)
+        self.expect_signed([sign_chunk([(2, raw)])], [-1, 3, 3, -2, 1])
+        # A class with a value goes before a sign, and 0 is no class if there is none.
+        fill = mask_chunk([("raw", struct.pack("<I", 0b10001))])[1]
+        part = [("raw", fill[16:20])]
+        self.expect_signed([sign_chunk([(2, raw)], part)], [9, 3, 3, -2, 9], values=(9,))
+        self.expect_signed([sign_chunk([(2, raw)], part)], [-1, 3, 3, -2, 1])
+
+    def test_differences(self):
+        rng = np.random.default_rng(11)
+        for extents, kind in (((16, 16, 32), 3), ((16, 16, 32), 4), ((64, 128), 4), ((8192,), 4), ((8192,), 3),
+                              ((16, 16, 31), 3), ((9, 300), 3), ((2, 5, 6), 3), ((8, 16, 64), 4)):
+            field = grid.field_extents(extents, min(len(extents) - 1, 2))
+            parts = grid.PartGrid(extents, None)
+            wanted = np.zeros(field, dtype=bool)
+            signs = []
+            for number in range(parts.part_count):
+                box = parts.box(number)
+                part = blobs(rng, box.extents, 1) >= 0
+                whole = kind if box.size == 8192 else 3
+                signs.append((whole, encode_signs(part, whole == 4)))
+                wanted[box.slices] = part
+                if len(signs[-1][1]) >= 4 * -(-box.size // 32):
+                    signs[-1] = 2, pad(np.packbits(part.reshape(-1), bitorder="little").tobytes(), 4)
+            chunks = [self.ZEROS] * grid.BlockGrid((1, 1, wanted.size), 0).chunk_count
+            with self.subTest(extents=extents, kind=kind):
+                mask = [sign_chunk(signs[i : i + 8]) for i in range(0, len(signs), 8)]
+                zeros = np.where(wanted, -0.0, 0.0).reshape(extents)
+                self.expect_signed(mask, zeros, extents=extents, chunks=chunks)
+
+    def test_bytes_behind_the_end_are_zeros(self):
+        # The top says that there are groups, units and nibbles, but there are none.
+        chunks = [self.ZEROS]
+        mask = [sign_chunk([(3, bytes([255] * 12))])]
+        field = decode(self.signed(mask, extents=(4096,), chunks=chunks))
+        self.assertEqual(field.shape, (4096,))
+
+    def test_heads(self):
+        refuse = lambda signs, reason: self.refuse(self.signed([sign_chunk(signs)]), reason)
+        refuse([(5, b"")], "kind 5")
+        refuse([(4, bytes(4))], "kind 4")
+        refuse([(3, bytes(4))], "kind 3 in 1 words")
+        refuse([(3, b"")], "kind 3 in 0 words")
+        refuse([(0, b""), (1, b"")], "does not exist")
+        refuse([(2, b"")], "need 48")
+        self.refuse(self.signed([(1, struct.pack("<16H", *[0] * 8, 9, *[0] * 7))]), "kind 1 in 1 words")
+        self.refuse(self.signed([(1, bytes(16))]), "heads end behind")
+
+    def test_longest_payload(self):
+        """Section 19: 16 bytes more for each mask chunk, and a word of signs."""
+        raw = [sign_chunk([(2, bytes(4))])]
+        stream = self.signed([self.ZEROS], chunks=[self.ZEROS])
+        self.assertEqual(len(decode(self.signed(raw, chunks=[self.ZEROS]))), 5)
+        self.assertEqual(len(decode(with_header_field(stream, 136, b"\x50") + bytes(80))), 5)
+        self.refuse(with_header_field(stream, 136, b"\x60") + bytes(96), "longest one for the extents")
 
 
 class Conversions(unittest.TestCase):

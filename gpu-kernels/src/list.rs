@@ -24,7 +24,9 @@ use crate::mapping::conversion::forward::ConvertForward;
 use crate::mapping::conversion::plan::PlanConversion;
 use crate::mapping::forward::Forward;
 use crate::mapping::mask::decode::DecodeMask;
+use crate::mapping::mask::decode_signs::DecodeSigns;
 use crate::mapping::mask::encode::EncodeMask;
+use crate::mapping::mask::encode_signs::EncodeSigns;
 use crate::mapping::mask::fill::coarse::FillCoarse;
 use crate::mapping::mask::fill::{FindHoles, Pull, Push, Sweep};
 use crate::mapping::mask::place::PlaceMask;
@@ -119,6 +121,8 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_mask_encode: EncodeMask;
     ferrosz_mask_place: PlaceMask;
     ferrosz_mask_decode: DecodeMask;
+    ferrosz_signs_encode: EncodeSigns;
+    ferrosz_signs_decode: DecodeSigns;
     ferrosz_complete: Complete;
     ferrosz_refuse_close<element>: |E| RefuseClose<E>;
     ferrosz_put: Put;

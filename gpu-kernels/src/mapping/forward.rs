@@ -5,9 +5,10 @@
 //! until it is known that the part has any.
 
 use crate::PACKAGE;
-use crate::mapping::parts::{Parts, Planes, THREADS, position};
+use crate::mapping::parts::{
+    CLASSES_FILLED, DISTANCES, Numbers, Parts, Planes, SIGNS_FILLED, THREADS,
+};
 use crate::mapping::places::Places;
-use crate::pipeline::blocks::staged_chunk::coordinates;
 use crate::primitives::element::{load_element, store_element};
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
@@ -40,8 +41,8 @@ pub struct ForwardParams {
     pub coded: View<u32>,
     /// The output: the planes of the parts that have elements of classes.
     pub planes: Planes,
-    /// The output: a word for each part, 0 if it has no elements of classes. Empty if neither these nor planes are asked
-    /// for.
+    /// The output: a word for each part, with a bit for each kind of class of its elements. Empty if neither these nor planes
+    /// are asked for.
     pub filled: View<u32>,
     /// The output: a number that is above 0 if the coded field has holes, and must be 0 before. Read if `needs_holes`. Empty
     /// without classes.
@@ -60,7 +61,7 @@ impl<E: Element> Kernel for Forward<E> {
         const { &Name::of(&["ferrosz_map_forward", E::DTYPE.name()]) }.as_str();
     const PACKAGE: Package = PACKAGE;
     const THREADS: u32 = THREADS;
-    const SHARED_WORDS: u32 = 0;
+    const SHARED_WORDS: u32 = DISTANCES.1.words();
     const RESIDENT_BLOCKS: u32 = 0;
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
@@ -68,19 +69,21 @@ impl<E: Element> Kernel for Forward<E> {
         if params.needs_holes != 0 && t.load_u64(params.holes, 0) == 0 {
             return;
         }
+        Numbers::prepare(t, &params.parts.mask.grid);
         let mut task = u64::from(t.block_index());
         while task < params.parts.count() {
             let (number, part) = params.parts.part(task);
             let of = PartBox::new(&part);
             let words = Self::map(t, params, &part, &of);
             if !params.filled.is_empty() {
-                let is_filled = t.barrier_or(words[0] != 0);
+                let has_classes = t.barrier_or(words.classes[0] != 0);
+                let has_signs = t.barrier_or(words.signs != 0);
+                let filled =
+                    CLASSES_FILLED * u32::from(has_classes) + SIGNS_FILLED * u32::from(has_signs);
                 if t.thread_index() == 0 {
-                    t.store(params.filled, number, u32::from(is_filled));
+                    t.store(params.filled, number, filled);
                 }
-                if is_filled {
-                    Self::write_planes(t, &params.planes, number, &of, &words);
-                }
+                Self::write_planes(t, params, (number, filled), &of, &words);
             }
             task += u64::from(t.block_count());
         }
@@ -91,15 +94,13 @@ impl<E: Element> Forward<E> {
     /// Maps the elements of a part. Returns a word of each plane: lane i has that of the elements that its warp has in
     /// round i. For the whole block.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn map<T: Thread>(
-        t: T,
-        params: &ForwardParams,
-        part: &ChunkBox,
-        of: &PartBox,
-    ) -> [u32; MOST_PLANES] {
-        let mut words = [0; MOST_PLANES];
+    fn map<T: Thread>(t: T, params: &ForwardParams, part: &ChunkBox, of: &PartBox) -> LaneWords {
+        let mut words = LaneWords {
+            classes: [0; MOST_PLANES],
+            signs: 0,
+        };
         let mut has_holes = false;
-        let numbers = Numbers::new(t, params, part, of);
+        let numbers = Numbers::new(t, &params.parts.mask.grid, part);
         let classes = &params.mapping.classes;
         let mut first = 0;
         while first < of.elements {
@@ -109,26 +110,29 @@ impl<E: Element> Forward<E> {
                 // One of the elements again, rather than none: so there is no branch.
                 let round = if is_inside(i) { round(i) } else { first };
                 match round + t.thread_index() < of.elements {
-                    true => load_element(t, params.field, params.places.of(numbers.at(round))),
+                    true => load_element(t, params.field, params.places.of(numbers.at(t, round))),
                     false => E::ZERO,
                 }
             });
             for (i, value) in values.iter().enumerate() {
                 let is_fill = is_inside(i) && classes.has_fill(*value);
-                let is_of_class = is_fill || (is_inside(i) && classes.has_sign(*value));
                 has_holes |= is_fill;
-                if !params.filled.is_empty() && t.any(is_of_class) {
-                    let class = if is_of_class { classes.of(*value) } else { 0 };
-                    for (plane, word) in (0..).zip(&mut words) {
+                let is_own = t.lane() == round(i) / THREADS;
+                if !params.filled.is_empty() && t.any(is_fill) {
+                    let class = if is_fill { classes.of(*value) } else { 0 };
+                    for (plane, word) in (0..).zip(&mut words.classes) {
                         let bits = t.ballot(class_bit(class, plane) == 1);
-                        if t.lane() == round(i) / THREADS {
-                            *word = bits;
-                        }
+                        *word = if is_own { bits } else { *word };
                     }
+                }
+                if !params.filled.is_empty() && params.parts.mask.has_signs {
+                    let is_negative = is_inside(i) && !is_fill && classes.has_sign(*value);
+                    let bits = t.ballot(is_negative);
+                    words.signs = if is_own { bits } else { words.signs };
                 }
                 if !params.coded.is_empty() && is_inside(i) {
                     let coded = params.mapping.coded(*value, is_fill);
-                    store_element(t, params.coded, numbers.at(round(i)), coded);
+                    store_element(t, params.coded, numbers.at(t, round(i)), coded);
                 }
             }
             first += IN_FLIGHT as u32 * THREADS;
@@ -139,71 +143,34 @@ impl<E: Element> Forward<E> {
         words
     }
 
-    /// Writes the planes of a part.
+    /// Writes the planes of a part that has classes of these kinds.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn write_planes<T: Thread>(
         t: T,
-        planes: &Planes,
-        number: u64,
+        params: &ForwardParams,
+        (number, filled): (u64, u32),
         of: &PartBox,
-        words: &[u32; MOST_PLANES],
+        words: &LaneWords,
     ) {
         let word = t.lane() * (THREADS / WARP) + t.warp();
-        if word < of.words() {
-            for (plane, bits) in (0..).zip(words) {
-                if plane < planes.planes {
-                    planes.store(t, number, plane, word, *bits);
-                }
+        if word >= of.words() {
+            return;
+        }
+        let planes = params.parts.mask.class_planes();
+        for (plane, bits) in (0..).zip(&words.classes) {
+            if filled & CLASSES_FILLED != 0 && plane < planes {
+                (params.planes).store(t, number, plane, word, *bits);
             }
         }
+        if filled & SIGNS_FILLED != 0 {
+            (params.planes).store(t, number, planes, word, words.signs);
+        }
     }
 }
 
-/// The numbers in the coded field of a thread's elements of a part.
-struct Numbers<'a> {
-    params: &'a ForwardParams,
-    part: &'a ChunkBox,
-    of: &'a PartBox,
-    /// The thread, and the number of its first element, if there is one.
-    thread: u32,
-    first: u64,
-}
-
-impl<'a> Numbers<'a> {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn new<T: Thread>(
-        t: T,
-        params: &'a ForwardParams,
-        part: &'a ChunkBox,
-        of: &'a PartBox,
-    ) -> Self {
-        let mut numbers = Self {
-            params,
-            part,
-            of,
-            thread: t.thread_index(),
-            first: 0,
-        };
-        if numbers.thread < of.elements {
-            numbers.first = numbers.of_element(numbers.thread);
-        }
-        numbers
-    }
-
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn of_element(&self, element: u32) -> u64 {
-        let grid = &self.params.parts.mask.grid;
-        grid.flat(position(grid, self.part, self.of, element))
-    }
-
-    /// The number of the thread's element that has so many before it, a multiple of [`THREADS`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn at(&self, before: u32) -> u64 {
-        let grid = &self.params.parts.mask.grid;
-        match self.of.elements == CHUNK as u32 {
-            // The edges of whole parts are powers of two, so that distances add up; this one is the same for all threads.
-            true => self.first + grid.flat(coordinates(grid, before).map(u64::from)),
-            false => self.of_element(before + self.thread),
-        }
-    }
+/// A lane's word of each plane of a part.
+struct LaneWords {
+    /// The planes of classes with a value.
+    classes: [u32; MOST_PLANES],
+    signs: u32,
 }

@@ -1,11 +1,14 @@
 //! Masks: values in place of missing elements, and the chunks of a mask, there and back.
 
 pub mod decode;
+pub mod decode_signs;
 pub mod encode;
+pub mod encode_signs;
 pub mod fill;
 pub mod place;
 mod scratch;
 pub mod shell;
+pub mod signs;
 
 use ferrosz_simt::WARP;
 

@@ -1,4 +1,4 @@
-//! Decodes the chunks of a mask to planes: a warp a chunk, a lane a part.
+//! Decodes the chunks of a mask to the planes of classes with a value, and finds the signs: a warp a chunk, a lane a part.
 //!
 //! Whatever the stream holds, no access leaves it or the planes: a chunk whose parts contradict each other is reported,
 //! and has no elements of classes. Parts without any cost nothing.
@@ -6,7 +6,7 @@
 use crate::PACKAGE;
 use crate::mapping::mask::scratch::{OfPart, Scratch};
 use crate::mapping::mask::{THREADS, WARPS};
-use crate::mapping::parts::Planes;
+use crate::mapping::parts::{CLASSES_FILLED, Planes, SIGNS_FILLED};
 use crate::mapping::records;
 use crate::pipeline::cells::{self, Fault};
 use crate::primitives::scan::{warp_inclusive_sum, warp_sum_u64};
@@ -20,7 +20,8 @@ use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry, Split};
 use ferrosz_codec::error::ChunkFault;
 use ferrosz_codec::mapping::mask::arithmetic::{Decoder, TakeByte};
 use ferrosz_codec::mapping::mask::part::{PartBox, PartCoder, code_part};
-use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
+use ferrosz_codec::mapping::mask::signs::SignForm;
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, MaskLayout, NEGATIVE, PartForm, kind_word};
 use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
 /// Decodes the parts of a mask. Launched with at least as many warps as there are mask chunks.
@@ -47,8 +48,11 @@ pub struct DecodeMaskParams {
     pub entries: u64,
     /// The output: the planes of the parts that have elements of classes.
     pub planes: Planes,
-    /// The output: a word for each part, 0 if it has no elements of classes.
+    /// The output: a word for each part, with a bit for each kind of class of its elements.
     pub filled: View<u32>,
+    /// The output: for each part, the head of its signs and their place. Empty without signs. See
+    /// [`DecodeSignsParams`](super::decode_signs::DecodeSignsParams).
+    pub signs: View<u32>,
     /// The workspace.
     pub cells: View<u64>,
     /// Not 0 to compare checksums.
@@ -113,6 +117,8 @@ struct Stored {
     bytes: u32,
     /// The form of a part.
     of_part: PartForm,
+    /// The head of its signs, and above it their first word; 0 without any.
+    signs: u32,
 }
 
 impl DecodeMask {
@@ -149,7 +155,16 @@ impl DecodeMask {
     fn set_empty<T: Thread>(t: T, params: &DecodeMaskParams) {
         let part = Self::part(t);
         if t.lane() < CHUNK_PARTS && part < params.mask.grid.chunk_count() {
-            t.store(params.filled, part, 0);
+            Self::store(t, params, part, (0, 0));
+        }
+    }
+
+    /// Stores the kinds of classes of a part, and the place of its signs.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn store<T: Thread>(t: T, params: &DecodeMaskParams, part: u64, (filled, signs): (u32, u32)) {
+        t.store(params.filled, part, filled);
+        if params.mask.has_signs {
+            t.store(params.signs, part, signs);
         }
     }
 
@@ -158,7 +173,11 @@ impl DecodeMask {
     fn has_record<T: Thread>(t: T, params: &DecodeMaskParams) -> bool {
         let is_sound = records::are_sound(t, params.header, params.records);
         let kind = t.load(params.records, 0);
-        is_sound && kind == u32::from_le_bytes(RecordKind::MASK.0)
+        let mask = &params.mask;
+        let last = kind_word(mask.classes + u32::from(mask.has_signs));
+        is_sound
+            && kind == u32::from_le_bytes(RecordKind::MASK.0)
+            && (t.load(params.records, last) == NEGATIVE) == mask.has_signs
     }
 
     /// The chunk with this entry. For a whole warp.
@@ -175,6 +194,7 @@ impl DecodeMask {
             first: 0,
             bytes: t.shuffle(entry.bytes as u32, 0),
             of_part: PartForm::Empty,
+            signs: 0,
         };
         if params.verify != 0 {
             let summary = Summary::from_words(|word| t.load(params.header, word as u64));
@@ -203,25 +223,34 @@ impl DecodeMask {
     ) -> Result<Stored, ChunkFault> {
         match Form::from_id(stored.form) {
             Some(Form::Zero) if stored.bytes == 0 => return Ok(stored),
-            Some(Form::Coded) if stored.bytes >= HEADS_BYTES => {}
+            Some(Form::Coded) if stored.bytes >= params.mask.heads_bytes() => {}
             Some(Form::Zero | Form::Coded) => return Err(ChunkFault::Length),
             _ => return Err(ChunkFault::Form),
         }
         let mask = &params.mask;
         let part = chunk * u64::from(CHUNK_PARTS) + u64::from(t.lane());
-        let mut of_part = PartForm::Empty;
-        if t.lane() < CHUNK_PARTS {
-            of_part = PartForm::from_head(t.load_half(stored.words, u64::from(t.lane())) as u16);
-        }
+        let head = |first: u32| match t.lane() < CHUNK_PARTS {
+            true => t.load_half(stored.words, u64::from(first + t.lane())) as u16,
+            false => 0,
+        };
+        let of_part = PartForm::from_head(head(0));
+        let sign_head = if mask.has_signs { head(CHUNK_PARTS) } else { 0 };
         let exists = part < mask.grid.chunk_count();
-        let mut bytes = 0;
+        let mut of = PartBox::NONE;
         if exists {
-            bytes = of_part.bytes(mask, &PartBox::new(&mask.part(part)));
+            of = PartBox::new(&mask.part(part));
         }
-        let behind = HEADS_BYTES + warp_inclusive_sum(t, bytes);
+        let (bytes, signs) = (
+            of_part.bytes(mask, &of),
+            SignForm::from_head(sign_head, &of),
+        );
+        let words = signs.unwrap_or(SignForm::None).words(&of);
+        let behind_signs = mask.heads_bytes() / 4 + warp_inclusive_sum(t, words);
+        let behind = 4 * t.shuffle(behind_signs, WARP - 1) + warp_inclusive_sum(t, bytes);
         let end = u64::from(t.shuffle(behind, WARP - 1));
         let is_wrong = end.next_multiple_of(CHUNK_ALIGNMENT) != u64::from(stored.bytes)
-            || (!exists && of_part != PartForm::Empty);
+            || (!exists && of_part != PartForm::Empty)
+            || signs.is_none();
         if t.any(is_wrong) {
             return Err(ChunkFault::Length);
         }
@@ -229,6 +258,7 @@ impl DecodeMask {
             first: behind - bytes,
             bytes,
             of_part,
+            signs: u32::from(sign_head) | (behind_signs - words) << 16,
             ..stored
         })
     }
@@ -237,15 +267,19 @@ impl DecodeMask {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn decode<T: Thread>(t: T, params: &DecodeMaskParams, number: u64, stored: &Stored) {
         let part = params.mask.part(number);
-        let is_needed = stored.of_part != PartForm::Empty && params.region.touches(&part);
-        t.store(params.filled, number, u32::from(is_needed));
-        if !is_needed {
+        let is_needed = params.region.touches(&part);
+        let has_classes = is_needed && stored.of_part != PartForm::Empty;
+        let has_signs = is_needed && stored.signs & 0xffff != 0;
+        let filled = CLASSES_FILLED * u32::from(has_classes) + SIGNS_FILLED * u32::from(has_signs);
+        let signs = if has_signs { stored.signs } else { 0 };
+        Self::store(t, params, number, (filled, signs));
+        if !has_classes {
             return;
         }
         let of = PartBox::new(&part);
         if stored.of_part == PartForm::Raw {
             let mut byte = 0;
-            for plane in 0..params.planes.planes {
+            for plane in 0..params.mask.class_planes() {
                 for word in 0..of.words() {
                     let mut bits = 0;
                     for i in 0..4 {

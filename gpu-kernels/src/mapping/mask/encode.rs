@@ -1,18 +1,20 @@
-//! Codes the parts of a mask: a warp a chunk, a lane a part. The lanes' ways differ as their parts do; thousands of
+//! Codes the classes with a value of the parts of a mask: a warp a chunk, a lane a part. The lanes' ways differ as their parts do; thousands of
 //! parts are coded at the same time.
 
 use crate::PACKAGE;
 use crate::mapping::mask::scratch::{OfPart, Scratch};
 use crate::mapping::mask::{THREADS, WARPS};
-use crate::mapping::parts::Planes;
+use crate::mapping::parts::{CLASSES_FILLED, Planes};
 use crate::primitives::look_back::publish;
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 use ferrosz_codec::mapping::mask::arithmetic::{Encoder, PutByte};
 use ferrosz_codec::mapping::mask::part::{PartBox, PartCoder, code_part};
-use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
+use ferrosz_codec::mapping::mask::signs::SignForm;
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, MaskLayout, PartForm};
 use ferrosz_simt::{Kernel, Package, Thread, View, WARP};
 
-/// Codes the parts of a mask. Launched with at least as many warps as there are mask chunks.
+/// Codes the parts of a mask. Launched with at least as many warps as there are mask chunks, behind
+/// [`EncodeSigns`](super::encode_signs::EncodeSigns) if there are signs.
 pub struct EncodeMask;
 
 /// Parameters of [`EncodeMask`].
@@ -23,10 +25,12 @@ pub struct EncodeMaskParams {
     pub mask: MaskLayout,
     /// The planes of its parts.
     pub planes: Planes,
-    /// The output: the coder's bytes of each part, which has as many words here as its planes.
+    /// The output: the coder's bytes of each part, which has as many words here as its planes of classes with a value.
     pub coded: View<u32>,
-    /// For each part, 0 if it has no elements of classes. The output: its head.
+    /// For each part, a word with the bit [`CLASSES_FILLED`] if it has elements of classes with a value. The output: its head.
     pub heads: View<u32>,
+    /// The head of the signs of each part.
+    pub sign_heads: View<u32>,
     /// The output: a look-back state for each chunk, with its bytes.
     pub states: View<u64>,
 }
@@ -53,12 +57,14 @@ impl Kernel for EncodeMask {
             let of = PartBox::new(&mask.part(part));
             let form = Self::code(t, params, part, of);
             t.store(params.heads, part, u32::from(form.head()));
+            let signs = Self::signs(t, params, part, &of);
+            let is_any = form != PartForm::Empty || signs != SignForm::None;
             // One more, so that a part without bytes counts, too.
-            bytes = form.bytes(mask, &of) << 1 | u32::from(form != PartForm::Empty);
+            bytes = (form.bytes(mask, &of) + 4 * signs.words(&of)) << 1 | u32::from(is_any);
         }
         t.sync_warp();
         let has_parts = t.any(bytes != 0);
-        let sum = u64::from(HEADS_BYTES + t.reduce_add(bytes >> 1));
+        let sum = u64::from(mask.heads_bytes() + t.reduce_add(bytes >> 1));
         if t.lane() == 0 {
             let own = match has_parts {
                 true => sum.next_multiple_of(CHUNK_ALIGNMENT),
@@ -70,13 +76,23 @@ impl Kernel for EncodeMask {
 }
 
 impl EncodeMask {
+    /// The form of the signs of a part.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn signs<T: Thread>(t: T, params: &EncodeMaskParams, part: u64, of: &PartBox) -> SignForm {
+        match params.mask.has_signs {
+            true => SignForm::from_head(t.load(params.sign_heads, part) as u16, of),
+            false => None,
+        }
+        .unwrap_or(SignForm::None)
+    }
+
     /// Copies plane 0 of the parts of a chunk. For a whole warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn fetch_planes<T: Thread>(t: T, params: &EncodeMaskParams, chunk: u64) {
         let parts = params.mask.parts(chunk);
         for lane in 0..t.opaque(CHUNK_PARTS) {
             let part = parts.start + u64::from(lane);
-            if part < parts.end && t.load_own(params.heads, part) != 0 {
+            if part < parts.end && t.load_own(params.heads, part) & CLASSES_FILLED != 0 {
                 let (of_part, words) = (OfPart::new(t, lane), params.planes.plane_words);
                 let mut word = t.lane();
                 while word < words {
@@ -92,10 +108,10 @@ impl EncodeMask {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn code<T: Thread>(t: T, params: &EncodeMaskParams, part: u64, of: PartBox) -> PartForm {
         let planes = &params.planes;
-        if t.load_own(params.heads, part) == 0 {
+        if t.load_own(params.heads, part) & CLASSES_FILLED == 0 {
             return PartForm::Empty;
         }
-        let words = planes.part_words();
+        let words = planes.plane_words * params.mask.class_planes();
         let coded = Bytes {
             t,
             words: params.coded.from(part * u64::from(words)),

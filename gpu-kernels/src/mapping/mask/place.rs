@@ -13,7 +13,8 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::header::HEADER_WORDS;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, Entry, Split};
 use ferrosz_codec::mapping::mask::part::PartBox;
-use ferrosz_codec::mapping::mask::{CHUNK_PARTS, HEADS_BYTES, MaskLayout, PartForm};
+use ferrosz_codec::mapping::mask::signs::SignForm;
+use ferrosz_codec::mapping::mask::{CHUNK_PARTS, MaskLayout, PartForm};
 use ferrosz_simt::{Kernel, Layout, Package, Shared, Thread, View, WARP};
 
 /// Puts the chunks of a mask into the stream. Launched with one block a mask chunk.
@@ -25,12 +26,14 @@ pub struct PlaceMask;
 pub struct PlaceMaskParams {
     /// The mask.
     pub mask: MaskLayout,
-    /// The planes of its parts.
+    /// The planes of its parts; that of signs has what is stored of these.
     pub planes: Planes,
     /// The coder's bytes of each part.
     pub coded: View<u32>,
     /// The head of each part.
     pub heads: View<u32>,
+    /// The head of the signs of each part.
+    pub sign_heads: View<u32>,
     /// A look-back state for each chunk, with its bytes.
     pub states: View<u64>,
     /// The output: the stream without its records, 16-byte aligned.
@@ -53,9 +56,12 @@ const WARPS: u32 = THREADS / WARP;
 struct Scratch {
     checksums: Shared<u64>,
     before: Shared<u64>,
-    /// For each part, its head, and its bytes' first byte in the chunk; then the end of the last one.
+    /// For each part, its head; then that of its signs.
     heads: Shared<u32>,
+    /// For each part, its bytes' first byte in the chunk; then the end of the last one.
     starts: Shared<u32>,
+    /// The same of the words of its signs.
+    sign_starts: Shared<u32>,
 }
 
 const SHARED: (Scratch, Layout) = {
@@ -63,8 +69,9 @@ const SHARED: (Scratch, Layout) = {
     let scratch = Scratch {
         checksums: layout.array("checksums", WARPS),
         before: layout.array("bytes before", 1),
-        heads: layout.array("heads", CHUNK_PARTS),
+        heads: layout.array("heads", 2 * CHUNK_PARTS),
         starts: layout.array("starts", CHUNK_PARTS + 1),
+        sign_starts: layout.array("starts of signs", CHUNK_PARTS + 1),
     };
     (scratch, layout)
 };
@@ -87,8 +94,8 @@ impl Kernel for PlaceMask {
         t.barrier();
         let end = SHARED.0.starts.load(t, CHUNK_PARTS);
         let bytes = match end {
-            HEADS_BYTES if !Self::has_parts(t) => 0,
-            _ => u64::from(end).next_multiple_of(CHUNK_ALIGNMENT),
+            _ if !Self::has_parts(t) => 0,
+            end => u64::from(end).next_multiple_of(CHUNK_ALIGNMENT),
         };
         // 2. Look back for the chunk's position behind the field's chunks.
         let before = look_back(
@@ -139,26 +146,40 @@ impl PlaceMask {
     /// Finds heads and starts of the chunk's parts. For one thread.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_parts<T: Thread>(t: T, params: &PlaceMaskParams, chunk: u64) {
-        let mut start = HEADS_BYTES;
+        let mask = &params.mask;
+        let (mut start, mut sign_start) = (0, mask.heads_bytes() / 4);
         for i in 0..t.opaque(CHUNK_PARTS) {
             let part = chunk * u64::from(CHUNK_PARTS) + u64::from(i);
-            let mut head = 0;
+            let (mut head, mut sign_head) = (0, 0);
             SHARED.0.starts.store(t, i, start);
-            if part < params.mask.grid.chunk_count() {
+            SHARED.0.sign_starts.store(t, i, sign_start);
+            if part < mask.grid.chunk_count() {
+                let of = PartBox::new(&mask.part(part));
                 head = t.load(params.heads, part);
-                let of = PartBox::new(&params.mask.part(part));
-                start += PartForm::from_head(head as u16).bytes(&params.mask, &of);
+                start += PartForm::from_head(head as u16).bytes(mask, &of);
+                if mask.has_signs {
+                    sign_head = t.load(params.sign_heads, part);
+                    let form = SignForm::from_head(sign_head as u16, &of);
+                    sign_start += form.unwrap_or(SignForm::None).words(&of);
+                }
             }
             SHARED.0.heads.store(t, i, head);
+            SHARED.0.heads.store(t, CHUNK_PARTS + i, sign_head);
         }
         SHARED.0.starts.store(t, CHUNK_PARTS, start);
+        SHARED.0.sign_starts.store(t, CHUNK_PARTS, sign_start);
+        // The bytes of classes follow the words of signs.
+        for i in 0..=t.opaque(CHUNK_PARTS) {
+            let start = SHARED.0.starts.load(t, i) + 4 * sign_start;
+            SHARED.0.starts.store(t, i, start);
+        }
     }
 
     /// Whether any part of the chunk has elements of classes.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn has_parts<T: Thread>(t: T) -> bool {
         let mut heads = 0;
-        for i in 0..t.opaque(CHUNK_PARTS) {
+        for i in 0..t.opaque(2 * CHUNK_PARTS) {
             heads |= SHARED.0.heads.load(t, i);
         }
         heads != 0
@@ -167,9 +188,12 @@ impl PlaceMask {
     /// A word of the chunk.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn word<T: Thread>(t: T, params: &PlaceMaskParams, chunk: u64, word: u32) -> u32 {
-        if word < HEADS_BYTES / 4 {
+        if word < params.mask.heads_bytes() / 4 {
             let [low, high] = [0, 1].map(|i| SHARED.0.heads.load(t, 2 * word + i));
             return low | high << 16;
+        }
+        if word < SHARED.0.sign_starts.load(t, CHUNK_PARTS) {
+            return Self::sign_word(t, params, chunk, word);
         }
         let mut found = 0;
         for i in 0..t.opaque(CHUNK_PARTS) {
@@ -185,6 +209,20 @@ impl PlaceMask {
         found
     }
 
+    /// A word of the signs of the chunk.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    fn sign_word<T: Thread>(t: T, params: &PlaceMaskParams, chunk: u64, word: u32) -> u32 {
+        // The last part that begins at the word or before it.
+        let mut i = 0;
+        for step in [4, 2, 1] {
+            let is_behind = SHARED.0.sign_starts.load(t, i + step) <= word;
+            i += if is_behind { step } else { 0 };
+        }
+        let part = chunk * u64::from(CHUNK_PARTS) + u64::from(i);
+        let of_part = word - SHARED.0.sign_starts.load(t, i);
+        (params.planes).load(t, part, params.mask.class_planes(), of_part)
+    }
+
     /// A byte of part `i` of the chunk.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn byte<T: Thread>(t: T, params: &PlaceMaskParams, part: u64, i: u32, byte: u32) -> u32 {
@@ -197,7 +235,8 @@ impl PlaceMask {
                 planes.load(t, part, plane, word)
             }
             _ => {
-                let first = part * u64::from(planes.part_words());
+                let words = planes.plane_words * params.mask.class_planes();
+                let first = part * u64::from(words);
                 t.load(params.coded, first + u64::from(byte / 4))
             }
         };

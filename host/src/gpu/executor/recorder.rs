@@ -39,7 +39,7 @@ pub(crate) fn to_compress(layout: &StreamLayout) -> Result<Loads, Error> {
             tightening: Preference::Ratio.tightening(),
             extremes: None,
             mapping: &ValueMapping::default(),
-            fills: u32::from(layout.layout.classes),
+            fills: u32::from(layout.layout.classes.fills),
             field: View::empty(),
             stream: View::empty(),
             cells: View::empty(),

@@ -19,6 +19,8 @@ use ferrosz_codec::container::header::{Header, to_words};
 use ferrosz_codec::container::header_words::Draft;
 use ferrosz_codec::mapping::close::Reach;
 use ferrosz_codec::mapping::conversion::Conversion;
+use ferrosz_codec::mapping::mask::part::PartBox;
+use ferrosz_codec::mapping::mask::signs::BrickOrder;
 use ferrosz_codec::mapping::mask::{MAX_CLASSES, MaskLayout};
 use ferrosz_codec::mapping::{Scale, ValueMapping};
 use ferrosz_codec::predict::interp::tune::TighteningChoice;
@@ -30,7 +32,9 @@ use ferrosz_gpu_kernels::mapping::conversion::plan::RecordsOf;
 use ferrosz_gpu_kernels::mapping::forward::{Forward, ForwardParams};
 use ferrosz_gpu_kernels::mapping::mask::WARPS;
 use ferrosz_gpu_kernels::mapping::mask::encode::{EncodeMask, EncodeMaskParams};
+use ferrosz_gpu_kernels::mapping::mask::encode_signs::{EncodeSigns, EncodeSignsParams};
 use ferrosz_gpu_kernels::mapping::mask::place::{PlaceMask, PlaceMaskParams};
+use ferrosz_gpu_kernels::mapping::mask::signs::SIGN_WARPS;
 use ferrosz_gpu_kernels::mapping::parts::{Parts, Planes};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
@@ -360,11 +364,23 @@ fn enqueue_mask<T: Element, E: Executor>(
     memory: &MaskMemory,
 ) -> Result<(), Error> {
     let (mask, elements) = (memory.layout, job.layout.extents.elements());
+    if mask.has_signs {
+        let signs = EncodeSignsParams {
+            mask,
+            bricks: BrickOrder::new(&PartBox::new(&mask.part(0))),
+            planes: memory.planes,
+            filled: memory.parts,
+            heads: memory.signs,
+        };
+        let parts = mask.grid.chunk_count().div_ceil(u64::from(SIGN_WARPS));
+        executor.launch::<EncodeSigns>(blocks_of::<T>(parts, elements)?, &signs)?;
+    }
     let encode = EncodeMaskParams {
         mask,
         planes: memory.planes,
         coded: memory.coded,
         heads: memory.parts,
+        sign_heads: memory.signs,
         states: memory.states,
     };
     let blocks = blocks_of::<T>(mask.chunks().div_ceil(u64::from(WARPS)), elements)?;
@@ -374,6 +390,7 @@ fn enqueue_mask<T: Element, E: Executor>(
         planes: memory.planes,
         coded: memory.coded,
         heads: memory.parts,
+        sign_heads: memory.signs,
         states: memory.states,
         stream: job.stream,
         entries: job.layout.entries(),

@@ -17,9 +17,13 @@ use ferrosz_codec::Element;
 use ferrosz_codec::container::layout::Family;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::mapping::mask::MaskLayout;
+use ferrosz_codec::mapping::mask::part::PartBox;
+use ferrosz_codec::mapping::mask::signs::BrickOrder;
 use ferrosz_gpu_kernels::mapping::backward::{Backward, BackwardParams};
 use ferrosz_gpu_kernels::mapping::mask::WARPS;
 use ferrosz_gpu_kernels::mapping::mask::decode::{DecodeMask, DecodeMaskParams};
+use ferrosz_gpu_kernels::mapping::mask::decode_signs::{DecodeSigns, DecodeSignsParams};
+use ferrosz_gpu_kernels::mapping::mask::signs::SIGN_WARPS;
 use ferrosz_gpu_kernels::mapping::parts::{Parts, Planes};
 use ferrosz_gpu_kernels::pipeline::cells;
 use ferrosz_simt::View;
@@ -189,13 +193,29 @@ fn enqueue_mask<T: Element, E: Executor>(
         entries: job.layout.entries(),
         planes: memory.planes,
         filled: memory.parts,
+        signs: memory.signs,
         cells: job.cells,
         verify: u32::from(job.verify),
         split: job.layout.split(),
     };
     let chunks = mask.chunks().div_ceil(u64::from(WARPS));
-    let blocks = blocks_of::<T>(chunks, job.layout.extents.elements())?;
-    executor.launch::<DecodeMask>(blocks, &params)
+    let elements = job.layout.extents.elements();
+    executor.launch::<DecodeMask>(blocks_of::<T>(chunks, elements)?, &params)?;
+    if !mask.has_signs {
+        return Ok(());
+    }
+    let signs = DecodeSignsParams {
+        mask,
+        bricks: BrickOrder::new(&PartBox::new(&mask.part(0))),
+        stream: params.stream,
+        table: params.table,
+        entries: params.entries,
+        places: memory.signs,
+        planes: memory.planes,
+        split: params.split,
+    };
+    let parts = mask.grid.chunk_count().div_ceil(u64::from(SIGN_WARPS));
+    executor.launch::<DecodeSigns>(blocks_of::<T>(parts, elements)?, &signs)
 }
 
 /// Enqueues the mapping of a region, of which there are decoded elements from number `first` on, to these words.

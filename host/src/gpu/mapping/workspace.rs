@@ -53,10 +53,12 @@ pub(super) struct MaskMemory {
     pub(super) any_holes: View<u64>,
     /// The planes of its parts.
     pub(super) planes: Planes,
-    /// The coder's bytes of the parts, as many words as their planes.
+    /// The coder's bytes of the parts, as many words as their planes of classes with a value.
     pub(super) coded: View<u32>,
-    /// A word for each part: its head, or whether it has elements of classes.
+    /// A word for each part: its head, or the kinds of classes that it has.
     pub(super) parts: View<u32>,
+    /// A word for each part of a mask with signs: the head of these, and their place.
+    pub(super) signs: View<u32>,
     /// The levels that are not coarse, that of the field first.
     pub(super) levels: Vec<Cells>,
     /// The coarse ones.
@@ -147,10 +149,14 @@ impl MaskMemory {
             plane_words: mask.plane_words(),
             planes: mask.planes(),
         };
-        let words = parts * u64::from(planes.part_words());
-        planes.words = sections.words(words);
-        let coded = sections.words(words);
+        let of_planes = |count: u32| parts * u64::from(count * planes.plane_words);
+        planes.words = sections.words(of_planes(mask.planes()));
+        let coded = sections.words(of_planes(mask.class_planes()));
         let of_parts = sections.words(parts);
+        let signs = match mask.has_signs {
+            true => sections.words(parts),
+            false => View::empty(),
+        };
         let levels = (0..).zip(levels).map(|(number, level)| Cells {
             level,
             values: match number {
@@ -168,6 +174,7 @@ impl MaskMemory {
             planes,
             coded,
             parts: of_parts,
+            signs,
             levels: levels.collect(),
             coarse,
             units,

@@ -25,8 +25,8 @@ pub struct Fields {
     /// Element type and dimensions of raw arrays.
     #[command(flatten)]
     pub shape: ShapeFlags,
-    /// A synthetic field: waves (with noise), sparse (mostly zero) or walk (random); a cube of EDGE, by default 256.
-    /// Without any FIELD: waves
+    /// A synthetic field: waves (with noise), sparse (mostly zero), walk (random) or signs (random ones of waves); a cube
+    /// of EDGE, by default 256. Without any FIELD: waves
     #[arg(long, value_name = "NAME[:EDGE]")]
     pub synthetic: Vec<Synthetic>,
 }

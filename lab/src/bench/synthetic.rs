@@ -9,6 +9,8 @@ pub enum Kind {
     Sparse,
     /// A random walk: each value differs from the one before by a random step.
     Walk,
+    /// The magnitudes of the waves with random signs.
+    Signs,
 }
 
 /// Amplitude of the noise of [`Kind::Waves`]; waves have amplitude 1.
@@ -19,7 +21,7 @@ const SEA_LEVEL: f32 = 1.4;
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Waves, Self::Sparse, Self::Walk];
+    pub const ALL: [Self; 4] = [Self::Waves, Self::Sparse, Self::Walk, Self::Signs];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Kind {
             Self::Waves => "waves",
             Self::Sparse => "sparse",
             Self::Walk => "walk",
+            Self::Signs => "signs",
         }
     }
 
@@ -51,6 +54,9 @@ impl Kind {
                     height += noise.next();
                     height
                 })
+            }
+            Self::Signs => {
+                at_every_position(edge, |position| waves(position).copysign(noise.next()))
             }
         }
     }
@@ -97,7 +103,7 @@ mod tests {
             let zeros = values.iter().filter(|x| **x == 0.0).count();
             zeros as f64 / values.len() as f64
         };
-        let [waves, sparse, walk] = Kind::ALL.map(|kind| kind.cube(128));
+        let [waves, sparse, walk, signs] = Kind::ALL.map(|kind| kind.cube(128));
         assert!(share_of_zeros(&waves) < 0.01);
         let zeros = share_of_zeros(&sparse);
         assert!((0.7..0.99).contains(&zeros), "{zeros}");
@@ -107,5 +113,7 @@ mod tests {
         );
         let extent = walk.iter().fold(0.0, |most: f32, x| most.max(x.abs()));
         assert!(extent > 100.0);
+        let negative = signs.iter().filter(|x| x.is_sign_negative()).count() as f64;
+        assert!((0.49..0.51).contains(&(negative / signs.len() as f64)));
     }
 }

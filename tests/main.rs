@@ -24,6 +24,7 @@ mod pwrel;
 mod quality;
 mod rewrites;
 mod seek;
+mod signs;
 mod spool;
 mod stream_at;
 mod targets;

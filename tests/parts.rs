@@ -5,6 +5,7 @@ use crate::common::fields::{FromBits, Kind, make, make_long};
 use crate::types;
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header, MAGIC};
+use ferrosz::codec::mapping::mask::ClassCount;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
 use ferrosz::parts::{Group, Message, Piece, Plan, Threads};
@@ -655,7 +656,10 @@ fn check_forged<V: Value>(compressor: &Compressor, field: &[V]) {
             ..header
         },
         Header {
-            classes: 1,
+            classes: ClassCount {
+                fills: 1,
+                has_signs: false,
+            },
             ..header
         },
         Header {

@@ -49,10 +49,7 @@ fn parse(line: &str) -> Case<'_> {
         parameters: Parameters {
             geometry: geometry(words[3]).expect("a geometry"),
             levels,
-            tightening: Tightening {
-                alpha: real(5),
-                beta: real(6),
-            },
+            tightening: Tightening::new(real(5), real(6)),
             shifts: Shifts::NONE,
         },
         radius: number(7) as u32,

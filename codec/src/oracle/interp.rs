@@ -155,7 +155,8 @@ pub(crate) fn quantized<T: Element>(
 ) -> (Option<i32>, T) {
     let prediction = finite_or_zero(prediction);
     let residual = value - prediction;
-    let scaled = (residual.abs() * quantizer.inverse + T::ONE) * T::HALF;
+    let offset = T::ONE - (quantizer.dead + quantizer.dead);
+    let scaled = (residual.abs() * quantizer.inverse + offset) * T::HALF;
     // The comparison is false for NaN.
     let is_small = scaled < T::from_i32(radius.cast_signed());
     if !is_small {

@@ -51,7 +51,10 @@ pub(super) fn parameter_words<T: Element>(resolved: &Resolved<T>) -> Vec<u32> {
         wide.iter()
             .flat_map(|bits| [*bits as u32, (*bits >> 32) as u32]),
     );
-    words.extend([resolved.radius, resolved.parameters.shifts.to_word()]);
+    words.extend([
+        resolved.radius | tightening.dead << 16,
+        resolved.parameters.shifts.to_word(),
+    ]);
     words
 }
 
@@ -75,6 +78,7 @@ pub(super) fn parameters_of<T: Element>(
 ) -> Option<Resolved<T>> {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     let number = |at: usize| T::from_bits64(wide(at));
+    let [radius, dead] = [words[48] & 0xffff, words[48] >> 16];
     let [alpha, beta] = [2, 4].map(|at| f64::from_bits(wide(at)));
     // Finite, without a sign, and 0 in bits that the type does not have.
     let is_sound = |at: usize| {
@@ -91,7 +95,8 @@ pub(super) fn parameters_of<T: Element>(
         && [alpha, beta]
             .iter()
             .all(|value| value.is_finite() && *value >= 1.0)
-        && (1..=32_768).contains(&words[48])
+        && (1..=32_768).contains(&radius)
+        && dead <= 16_384
         && words[0] == number_of(geometry)
         && words[1] >> 27 == 0;
     are_sound.then(|| Resolved {
@@ -109,14 +114,15 @@ pub(super) fn parameters_of<T: Element>(
                     },
                 }
             }),
-            tightening: Tightening { alpha, beta },
+            tightening: Tightening::new(alpha, beta).with_dead_zone(dead),
             shifts: Shifts::from_word(words[49]),
         },
         error: number(6),
         quantizers: core::array::from_fn(|level| LevelQuantizer {
             step: number(8 + 2 * level),
             inverse: number(28 + 2 * level),
+            dead: T::from_f64(f64::from(dead) / 65_536.0),
         }),
-        radius: words[48],
+        radius,
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn tune<T: Element>(
     values: &[T],
     error: T,
 ) -> Parameters {
-    let tightening = |alpha: f64| Tightening { alpha, beta: 2.0 };
+    let tightening = |alpha: f64| Tightening::new(alpha, 2.0);
     let mut decided = Parameters {
         geometry,
         levels: core::array::from_fn(|level| flags(if level < 2 { 4 } else { 0 })),
@@ -92,7 +92,7 @@ pub(super) fn tune_stencils<T: Element>(
 ) -> (Parameters, Stencils) {
     let tiles = field.tiles().len() as u64;
     let samples = samples(tiles, 1);
-    let tightening = |alpha: f64| Tightening { alpha, beta: 2.0 };
+    let tightening = |alpha: f64| Tightening::new(alpha, 2.0);
     let with_all = |ways: [u32; 9]| Parameters {
         geometry: Geometry::Wide,
         levels: ways.map(|way| flags(2 * way)),
@@ -175,7 +175,7 @@ fn all_fitted(alpha: f64, shifts: u32) -> Parameters {
     Parameters {
         geometry: Geometry::Wide,
         levels: [flags(6); 9],
-        tightening: Tightening { alpha, beta: 2.0 },
+        tightening: Tightening::new(alpha, 2.0),
         shifts: Shifts::from_word(shifts),
     }
 }
@@ -307,15 +307,18 @@ fn chosen(costs: &[u64], favourite: usize, least: u64) -> usize {
 
 /// Resolved parameters, with the bounds of the levels.
 pub(super) fn resolved<T: Element>(parameters: &Parameters, error: T) -> Resolved<T> {
-    let Tightening { alpha, beta } = parameters.tightening;
+    let Tightening { alpha, beta, dead } = parameters.tightening;
+    let dead = f64::from(dead) / 65_536.0;
+    let error_of_steps = error.to_f64() / (1.0 + 2.0 * dead);
     let of_level = |level: usize| {
         let power = (0..level).fold(1.0, |power, _| power * alpha);
-        let bound = (error.to_f64() / power).max(error.to_f64() / beta);
+        let bound = (error_of_steps / power).max(error_of_steps / beta);
         let (step, inverse) = (T::from_f64(2.0 * bound), T::from_f64(1.0 / bound));
         let is_lossless = !(step.is_finite() && inverse.is_finite());
         LevelQuantizer {
             step: if is_lossless { T::ZERO } else { step },
             inverse: if is_lossless { T::ZERO } else { inverse },
+            dead: T::from_f64(dead),
         }
     };
     Resolved {

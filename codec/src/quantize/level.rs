@@ -9,7 +9,8 @@ use core::array::from_fn;
 /// way. For a residual r and the level's bound e, the definition rounds (|r| + e) / 2e down to an integer; the faster
 /// way rounds r / 2e to the nearest integer. The results are equal unless r / 2e is half-way between two integers, or
 /// so close to it that the addition may have been rounded. r / 2e is at most 2^10, and the last of 24 bits of (|r| + e)
-/// / e is then 2^-12, so the results are equal unless r / 2e is within 2^-14 of half-way.
+/// / e is then 2^-12, so the results are equal unless r / 2e is within 2^-14 of half-way. With a dead zone, which is at most
+/// [`MOST_DEAD`], both ways have one more sum, which is less; the distance that is asked for is twice as large.
 const MOST_USUAL: u32 = 1 << 10;
 
 /// The working values of a level's bound.
@@ -20,6 +21,18 @@ pub struct LevelQuantizer<T> {
     pub step: T,
     /// 1 over the level's bound, or 0.
     pub inverse: T,
+    /// By how much a residual is shortened before it is rounded, in steps.
+    pub dead: T,
+}
+
+/// The most units of a dead zone: a quarter of a step.
+pub const MOST_DEAD: u32 = 1 << 14;
+
+/// A dead zone of so many units as a part of the step. It is exact.
+#[inline(always)]
+pub fn part_of_step<T: Element>(units: u32) -> T {
+    const UNIT: f64 = 1.0 / 65_536.0;
+    T::from_i32(units.cast_signed()) * T::from_f64(UNIT)
 }
 
 /// The result of quantising a value.
@@ -37,10 +50,33 @@ impl<T: Element> LevelQuantizer<T> {
         let step = T::from_f64(2.0 * error);
         let inverse = T::from_f64(1.0 / error);
         if step.is_finite() && inverse.is_finite() {
-            Self { step, inverse }
+            Self {
+                step,
+                inverse,
+                dead: T::ZERO,
+            }
         } else {
             Self::default()
         }
+    }
+
+    /// The same quantiser with a dead zone of so many units, at most [`MOST_DEAD`]. Residuals are rounded towards 0 by this part
+    /// of a step, so decoded values may be farther off than half of a step by as much, and more codes are 0.
+    #[must_use]
+    #[inline(always)]
+    pub fn with_dead_zone(self, units: u32) -> Self {
+        Self {
+            dead: part_of_step(units),
+            ..self
+        }
+    }
+
+    /// A residual in steps, shortened by the dead zone. Without one it is the same number.
+    #[inline(always)]
+    pub fn shortened(&self, scaled: T) -> T {
+        let against = T::ZERO - self.dead;
+        let short = if scaled < against { against } else { scaled };
+        scaled - if short > self.dead { self.dead } else { short }
     }
 
     /// The value of a code.
@@ -109,7 +145,7 @@ impl<T: Element> LevelQuantizer<T> {
         let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
         let mut is_usual = true;
         let usual = from_fn(|i| {
-            let scaled = (values[i] - predictions[i]) * half_inverse;
+            let scaled = self.shortened((values[i] - predictions[i]) * half_inverse);
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             let known = predictions[i] + steps * self.step;
@@ -158,7 +194,8 @@ impl<T: Element> LevelQuantizer<T> {
     fn guess(&self, value: T, prediction: T, radius: u32) -> Guess<T> {
         let prediction = finite_or_zero(prediction);
         let residual = value - prediction;
-        let scaled = (residual.abs() * self.inverse + T::ONE) * T::HALF;
+        let offset = T::ONE - (self.dead + self.dead);
+        let scaled = (residual.abs() * self.inverse + offset) * T::HALF;
         let (steps, magnitude) = integer_part(scaled);
         let is_below = residual < T::ZERO;
         // As in the decoder, where code 0 is not a negative zero.
@@ -245,7 +282,8 @@ mod tests {
                 T::from_f64(2f64.powi(rng.random_range(-20..20)) * rng.random_range(1.0..2.0));
             // Levels may have tighter bounds.
             let part = [1.0, 1.0, 0.8, 0.5][i % 4];
-            let quantizer = LevelQuantizer::new(error.to_f64() * part);
+            let dead = [0, 4000, 9999, MOST_DEAD][i / 16 % 4];
+            let quantizer = LevelQuantizer::new(error.to_f64() * part).with_dead_zone(dead);
             let magnitude = [4.0, 300.0, 2100.0, 1e5][i / 4 % 4];
             let prediction = match rng.random_range(0..20) {
                 0 => T::NAN,
@@ -259,7 +297,10 @@ mod tests {
             } else {
                 T::ZERO
             };
-            let residual = half_steps(&mut rng, magnitude) * error.to_f64() * part;
+            let half_steps = half_steps(&mut rng, magnitude);
+            // The halves between two codes are as much farther out as the dead zone is long.
+            let dead = half_steps.signum() * 2.0 * f64::from(dead) / 65_536.0;
+            let residual = (half_steps + dead) * error.to_f64() * part;
             let value = match rng.random_range(0..50) {
                 0 => T::NAN,
                 1 => T::MAX,
@@ -268,7 +309,7 @@ mod tests {
             let radius = [RADIUS, 1, 0, 128, 2, RADIUS][rng.random_range(0..6)];
             let found = quantizer.encode(value, prediction, error, radius);
             let [right] = quantizer.encode_as_defined([value], [prediction], error, radius);
-            let context = format!("{value} {prediction} {error} {part} {radius}");
+            let context = format!("{value} {prediction} {error} {part} {radius} {dead}");
             assert_eq!(found.code, right.code, "{context}");
             assert_eq!(
                 found.known.to_bits64(),

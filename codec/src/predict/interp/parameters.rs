@@ -3,6 +3,7 @@
 use crate::code::entropy::shifts::Shifts;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::spline::Spline;
+use crate::quantize::level::{MOST_DEAD, part_of_step};
 
 /// The method of prediction of the positions of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -57,7 +58,7 @@ impl LevelFlags {
 }
 
 /// The tightening of the bounds of coarse levels: the bound of level l is the field's bound divided by the smaller of
-/// alpha^l and beta.
+/// alpha^l and beta. With a dead zone the steps are narrower, so that no value is off by more than the field's bound.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tightening {
@@ -65,18 +66,24 @@ pub struct Tightening {
     pub alpha: f64,
     /// The largest factor; at least 1.
     pub beta: f64,
+    /// The dead zone of all levels in units of 2^-16 of a step, at most [`MOST_DEAD`].
+    pub dead: u32,
 }
 
 impl Tightening {
     /// The values of cuSZ-Hi.
-    pub const DEFAULT: Self = Self {
-        alpha: 1.75,
-        beta: 4.0,
-    };
+    pub const DEFAULT: Self = Self::new(1.75, 4.0);
 
-    /// The tightening with these numbers.
+    /// The tightening with these numbers, without a dead zone.
     pub const fn new(alpha: f64, beta: f64) -> Self {
-        Self { alpha, beta }
+        let dead = 0;
+        Self { alpha, beta, dead }
+    }
+
+    /// The same with a dead zone.
+    #[must_use]
+    pub const fn with_dead_zone(self, dead: u32) -> Self {
+        Self { dead, ..self }
     }
 
     /// cuSZ-Hi's choice for a bound that is this part of the range of values: a looser bound makes it more profitable
@@ -99,14 +106,16 @@ impl Tightening {
         Self::new(alpha, Self::DEFAULT.beta)
     }
 
-    /// Whether both numbers are finite and at least 1.
+    /// Whether both factors are finite and at least 1, and the dead zone is not too long.
     pub fn is_valid(&self) -> bool {
-        (1.0..=f64::MAX).contains(&self.alpha) && (1.0..=f64::MAX).contains(&self.beta)
+        let is_factor = |factor| (1.0..=f64::MAX).contains(&factor);
+        is_factor(self.alpha) && is_factor(self.beta) && self.dead <= MOST_DEAD
     }
 
-    /// The bound of a level if the field's bound is `error`.
+    /// The bound of a level if the field's bound is `error`: half of its step.
     #[inline(always)]
     pub fn error(&self, error: f64, level: u32) -> f64 {
+        let error = error / (1.0 + 2.0 * part_of_step::<f64>(self.dead));
         let mut divisor = 1.0;
         for _ in 0..level {
             divisor *= self.alpha;
@@ -150,10 +159,7 @@ impl Parameters {
     pub fn for_ratio(geometry: Geometry) -> Self {
         Self {
             geometry,
-            tightening: Tightening {
-                alpha: 1.25,
-                beta: 2.0,
-            },
+            tightening: Tightening::new(1.25, 2.0),
             ..Self::default()
         }
     }

@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::predict::fitted::FittedKind;
 use crate::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use crate::predict::interp::parameters::{Parameters, Tightening};
-use crate::quantize::level::LevelQuantizer;
+use crate::quantize::level::{LevelQuantizer, part_of_step};
 use crate::shape::Shape;
 use crate::tile::Part;
 use crate::tile::code::RADIUS;
@@ -23,7 +23,9 @@ const STEPS_AT: usize = 8;
 
 const INVERSES_AT: usize = STEPS_AT + 2 * LEVELS;
 
+/// The word of the radius, with the dead zone above it.
 const RADIUS_AT: usize = INVERSES_AT + 2 * LEVELS;
+const DEAD_SHIFT: u32 = 16;
 
 const SHIFTS_AT: usize = RADIUS_AT + 1;
 
@@ -49,7 +51,7 @@ impl<T: Element> Resolved<T> {
     pub fn new(parameters: Parameters, error: T) -> Self {
         let of_level = |level| {
             let error = parameters.tightening.error(error.to_f64(), level as u32);
-            LevelQuantizer::new(error)
+            LevelQuantizer::new(error).with_dead_zone(parameters.tightening.dead)
         };
         Self {
             parameters,
@@ -94,7 +96,7 @@ impl<T: Element> Resolved<T> {
         }
         words[GEOMETRY_AT] = self.parameters.geometry.id();
         words[FLAGS_AT] = self.parameters.flag_bits();
-        words[RADIUS_AT] = self.radius;
+        words[RADIUS_AT] = self.radius | self.parameters.tightening.dead << DEAD_SHIFT;
         words[SHIFTS_AT] = self.parameters.shifts.to_word();
         words
     }
@@ -135,13 +137,20 @@ impl<F: Fn(usize) -> u32> Words<F> {
         LevelQuantizer {
             step: T::from_bits64(self.wide(STEPS_AT + at)),
             inverse: T::from_bits64(self.wide(INVERSES_AT + at)),
+            dead: part_of_step(self.dead_zone()),
         }
     }
 
     /// Codes are less than this in magnitude.
     #[inline(always)]
     pub fn radius(&self) -> u32 {
-        (self.0)(RADIUS_AT)
+        (self.0)(RADIUS_AT) & ((1 << DEAD_SHIFT) - 1)
+    }
+
+    /// The dead zone of all levels.
+    #[inline(always)]
+    fn dead_zone(&self) -> u32 {
+        (self.0)(RADIUS_AT) >> DEAD_SHIFT
     }
 
     /// The shifts of contexts.
@@ -156,6 +165,7 @@ impl<F: Fn(usize) -> u32> Words<F> {
             f64::from_bits(self.wide(ALPHA_AT)),
             f64::from_bits(self.wide(BETA_AT)),
         )
+        .with_dead_zone(self.dead_zone())
     }
 
     /// Whether an encoder can have written the words for a field of this shape. Only codecs with fitted coefficients have shifts.
@@ -207,6 +217,7 @@ mod tests {
         let mut parameters = Parameters::default();
         parameters.levels[3] = LevelFlags::from_bits(6);
         parameters.shifts = Shifts::NONE.with(0, 1, -1).with(1, 2, 3);
+        parameters.tightening = Tightening::new(1.5, 3.0).with_dead_zone(1 << 13);
         let resolved = Resolved::new(parameters, 0.25f32).with_radius(77);
         let words = resolved.to_words();
         let words = Words(|at| words[at]);

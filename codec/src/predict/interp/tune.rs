@@ -190,6 +190,15 @@ impl Tuning {
         }
     }
 
+    /// The dead zone of all levels: only given bounds have one.
+    #[inline(always)]
+    pub const fn dead_zone(&self) -> u32 {
+        match self.tightening {
+            TighteningChoice::Given(given) => given.dead,
+            TighteningChoice::OfBound | TighteningChoice::Cheapest(_) => 0,
+        }
+    }
+
     /// Whether coefficients are fitted.
     #[inline(always)]
     pub const fn is_fitted(&self) -> bool {

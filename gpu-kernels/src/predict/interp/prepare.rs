@@ -215,7 +215,8 @@ fn parameters(search: &Search, cell: impl Fn(u64) -> u64) -> Parameters {
         tightening: Tightening::new(
             f64::from_bits(cell(DECIDED + 1)),
             f64::from_bits(cell(DECIDED + 2)),
-        ),
+        )
+        .with_dead_zone(search.tuning.dead_zone()),
         shifts: Shifts::from_word((flags_and_shifts >> 32) as u32),
     }
 }

@@ -61,7 +61,7 @@ impl<T: Element> Work for Encode<'_, T> {
         // The usual way of `LevelQuantizer::encode_all`.
         for i in 0..padded {
             let (value, prediction) = (values[i], predictions[i]);
-            let scaled = (value - prediction) * half_inverse;
+            let scaled = quantizer.shortened((value - prediction) * half_inverse);
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             known[i] = prediction + steps * quantizer.step;

@@ -92,10 +92,7 @@ fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, kind: FittedKind, seed
     let parameters = Parameters {
         geometry,
         levels: core::array::from_fn(|_| LevelFlags::from_bits(random.random_range(0..8))),
-        tightening: Tightening {
-            alpha: 1.5,
-            beta: 3.0,
-        },
+        tightening: Tightening::new(1.5, 3.0).with_dead_zone(random.random_range(0..=1 << 14)),
         shifts: Shifts::NONE,
     };
     let error = T::from_f64(10f64.powi(random.random_range(-4..0)));

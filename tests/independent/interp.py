@@ -30,6 +30,7 @@ class Parameters:
     steps: list  # of levels 0 to 9
     inverses: list
     radius: int
+    dead: int  # zone, in 1/65,536 of a step
     shifts: int  # of contexts (sections 26 and 27)
 
 
@@ -57,14 +58,16 @@ def read_parameters(data, header):
         raise ValueError("parameters: the error is not the header's")
     steps = [number(8 + 2 * level, f"step {level}") for level in range(10)]
     inverses = [number(28 + 2 * level, f"inverse {level}") for level in range(10)]
-    radius, shifts = struct.unpack_from("<II", data, 4 * 48)
+    radius, dead, shifts = struct.unpack_from("<HHI", data, 4 * 48)
     if not 1 <= radius <= 32768:
         raise ValueError("parameters: the radius is not 1 to 32,768")
+    if dead > 16384:
+        raise ValueError("parameters: the dead zone is longer than a quarter of a step")
     has_shifts = header.predictor in (container.STENCIL, container.SLICES)
     oddnesses = (1 << 4 * len(AXES[header.shape])) - 1 if has_shifts else 0
     if shifts & ~(oddnesses | oddnesses << 12):
         raise ValueError("parameters: word 49 has shifts where the codec has none")
-    return Parameters(geometry, read_flags(data), steps, inverses, radius, shifts)
+    return Parameters(geometry, read_flags(data), steps, inverses, radius, dead, shifts)
 
 
 class Interpolation:
@@ -152,7 +155,8 @@ class Interpolation:
         T = x.dtype.type
         error = self.error
         r = x - prediction
-        s = (np.abs(r) * self.parameters.inverses[level] + T(1)) * T(0.5)
+        d = T(self.parameters.dead) / T(65536)
+        s = (np.abs(r) * self.parameters.inverses[level] + (T(1) - (d + d))) * T(0.5)
         within = s < T(self.parameters.radius)
         magnitude = np.where(within, s, T(0)).astype(np.int64)
         k = np.where(r < 0, -magnitude, magnitude)

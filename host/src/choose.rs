@@ -248,6 +248,11 @@ pub(crate) fn by_themselves(codecs: &'static [Codec]) -> &'static [Codec] {
     &codecs[..codecs.partition_point(|codec| codec.keeps_signs_and_zeros())]
 }
 
+/// The other codecs of a preset, which have levels.
+pub(crate) fn with_levels(codecs: &'static [Codec]) -> &'static [Codec] {
+    &codecs[by_themselves(codecs).len()..]
+}
+
 /// [`choose`] for a field in memory, and the absolute error that the bound is for it.
 pub(crate) fn choose_for<T: Element>(
     bound: Bound,

@@ -32,10 +32,9 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::tile::ChunkLength;
-use ferrosz_codec::{
-    Bound, BoundMode, Codec, Dtype, Element, Preference, Shape, Value, with_value,
-};
+use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, with_value};
 use std::io::Write;
 
 /// [`Compressor::run`] of a type of values.
@@ -74,7 +73,7 @@ pub struct Compressor {
     is_complex: bool,
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
-    preference: Preference,
+    tightening: TighteningChoice,
     device: Device,
     pub(crate) copies: Copies,
 }

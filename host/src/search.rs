@@ -4,8 +4,11 @@
 //! short, and is the same on every machine: no step of the search uses a function that machines round differently.
 //!
 //! Large fields are searched in two stages. The first one compresses a sample of the field. The second one compresses
-//! the whole field with the bound that was found. If the figure of the whole misses the target, the goal of the sample
-//! is corrected by the factor between the two figures, and the sample is searched again.
+//! the whole field with the bound that was found. If the ratio of the whole misses the target, the goal of the sample
+//! is corrected by the factor between the two figures, and the sample is searched again. For the other targets the sample
+//! tells which levels' bounds give the shortest stream ([`levels`]), and the whole field is compressed at most three times.
+
+mod levels;
 
 use crate::choose::{natural_shape, read_box};
 use crate::compress::Compressor;
@@ -16,7 +19,8 @@ use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::parallel;
 use crate::sample::spread;
-use crate::target::{Figures, Goal, Place, Range, Target, TargetKind, ratio, rmse};
+use crate::search::levels::{Slopes, Trial};
+use crate::target::{Errors, Figures, Goal, Place, Range, Target, TargetKind, errors, ratio};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::shape::Shape;
@@ -28,7 +32,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
-    /// The compressor that makes the stream: with the absolute bound that was found, and with codec and rank.
+    /// The compressor that makes the stream: with the absolute bound that was found, with codec and rank, and with the bounds
+    /// of levels, if others than the usual ones make the stream shorter.
     pub compressor: Compressor,
     /// The stream of the whole field.
     pub stream: Vec<u8>,
@@ -38,16 +43,18 @@ pub struct Found {
 
 impl Compressor {
     /// Compresses a field with an absolute bound for which the stream reaches a target. The bound of the compressor is
-    /// not used: the bound that is found takes its place.
+    /// not used: the bound that is found takes its place. For a mean error, codecs with levels may also have other bounds of
+    /// levels, and steps with a dead zone: the stream is then shorter than that of any bound alone.
     ///
     /// * [`Target::psnr`]: the PSNR is at least the target, and at most half a decibel more.
     /// * [`Target::rmse`]: the RMSE is at most the target, and at most 5 % less.
+    /// * [`Target::mae`]: the mean absolute error is at most the target, and at most 5 % less.
     /// * [`Target::ratio`]: the ratio is at least the target, and at most 5 % more.
     ///
     /// The first half of each sentence always holds; it is measured on the whole field. The second half holds if a
     /// bound of three digits within these limits was found. There may be none: of a constant field, every stream may be
-    /// exact. The stream is lossless (a bound of 0) if nothing else reaches a PSNR or an RMSE. Only finite values that are no fill
-    /// values count in PSNR and RMSE. A field without finite values other than 0 reaches every PSNR and RMSE, with a bound of 0.
+    /// exact. The stream is lossless (a bound of 0) if nothing else reaches a mean error. Only finite values that are no fill
+    /// values count in mean errors. A field without finite values other than 0 reaches every mean error, with a bound of 0.
     ///
     /// The result depends only on the field, its extents, the target and the choice of codec and rank.
     ///
@@ -78,6 +85,11 @@ impl Compressor {
     }
 
     fn search_of<V: Value>(&self, target: Target, field: &[V]) -> Result<Found, Error> {
+        Ok(self.counted(target, field)?.0)
+    }
+
+    /// What a search finds, and the number of compressions of the whole field.
+    fn counted<V: Value>(&self, target: Target, field: &[V]) -> Result<(Found, u32), Error> {
         let extents = self.extents_for(field.len() as u64)?;
         // Missing elements do not count.
         let valid = &numbers(&self.missing::<V>()?, field)?[..];
@@ -96,15 +108,20 @@ impl Compressor {
         let limits = Limits::new(&goal, largest, least);
         let mut whole = Whole {
             compressor: *self,
+            chosen: None,
             field,
             valid,
             goal,
             best: None,
             highest: 0.0,
+            compressions: 0,
         };
-        let mut sample = Sample::new(self, &extents, field);
-        whole.search(&limits, sample.as_mut())?;
-        whole.finish(target, range)
+        match goal.is_ratio() || goal.is_lossless() {
+            true => whole.search(&limits, Sample::new(self, &extents, field)?.as_mut())?,
+            false => whole.approach(&limits, &extents)?,
+        }
+        let found = whole.finish(target, range)?;
+        Ok((found, whole.compressions))
     }
 
     /// The same compressor with the bound of a step, and with codec and rank chosen for a field.
@@ -302,6 +319,8 @@ fn better(goal: &Goal, best: Option<u32>, step: u32) -> u32 {
 /// The whole field, and the best stream of it so far.
 struct Whole<'a, V: Value> {
     compressor: Compressor,
+    /// With codec and rank, if it is for a mean error: they are chosen once, so that its figures do not jump.
+    chosen: Option<Compressor>,
     field: &'a [V],
     /// The numbers of the field, with holes in place of missing elements.
     valid: &'a [V::Coded],
@@ -309,6 +328,7 @@ struct Whole<'a, V: Value> {
     best: Option<Candidate>,
     /// The highest figure so far.
     highest: f64,
+    compressions: u32,
 }
 
 /// A stream of the whole field that meets the goal.
@@ -351,14 +371,81 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
+    /// Searches a mean error with the levels' bounds of a sample.
+    fn approach(&mut self, limits: &Limits, extents: &Extents) -> Result<(), Error> {
+        let sample = Sample::new(&self.compressor, extents, self.field)?;
+        let is_large = sample.is_some();
+        let mut sample = match sample {
+            Some(sample) => sample,
+            None => Sample::of_all(&self.compressor, self.field)?,
+        };
+        let start = bound_of(limits.start);
+        let chosen = |it: Compressor| it.at_step(limits.start, self.field);
+        let usual = chosen(self.compressor)?;
+        let (best, start) = match self.compressor.with_levels(levels::first()) {
+            None => (usual, sample.reach(usual, &self.goal, start, limits)?.bound),
+            Some(with_levels) => {
+                let both = [usual, chosen(with_levels)?];
+                sample.best_levels(both, start, &self.goal, limits)?
+            }
+        };
+        self.chosen = Some(best);
+        let (aim, mut slopes) = (self.goal.high() * NEAR[1], sample.slopes);
+        let (mut bound, mut before) = (start, None);
+        for _ in 0..WHOLE_TRIALS {
+            let step = step_of(bound).clamp(1, limits.most);
+            let figure = self.figure(step)?;
+            let near = NEAR.map(|part| part * self.goal.high());
+            if (near[0]..=self.goal.high()).contains(&figure) {
+                return Ok(());
+            }
+            let trial = Trial {
+                bound: bound_of(step),
+                figure,
+                bytes: 1.0,
+            };
+            if let Some(before) = before.replace(trial) {
+                slopes.learn(&before, &trial);
+            }
+            bound = slopes.bound_for(aim, &trial);
+        }
+        if is_large && self.best.is_some() {
+            return Ok(());
+        }
+        let start = step_of(bound).min(limits.most);
+        let limits = Limits {
+            start,
+            most: limits.most,
+        };
+        let effort = if is_large {
+            Effort::GUIDED
+        } else {
+            Effort::ALL
+        };
+        let goal = self.goal;
+        seek(&goal, &limits, effort, |step| {
+            Ok((self.figure(step)?, None))
+        })?;
+        Ok(())
+    }
+
+    /// The compressor with the bound of a step.
+    fn at_step(&mut self, step: u32) -> Result<Compressor, Error> {
+        match self.chosen.filter(|_| step > 0) {
+            Some(chosen) => Ok(chosen.with_bound(Bound::abs(bound_of(step))?)),
+            None => self.compressor.at_step(step, self.field),
+        }
+    }
+
     /// The figure of a step. A stream that meets the goal better than all before is kept.
     fn figure(&mut self, step: u32) -> Result<f64, Error> {
         let goal = self.goal;
-        let compressor = self.compressor.at_step(step, self.field)?;
+        let compressor = self.at_step(step)?;
         let stream = compressor.compress(self.field)?;
+        self.compressions += 1;
         let figure = match goal.is_ratio() {
             true => ratio(size_of_val(self.field) as u64, stream.len() as u64),
-            false => measure::<V>(&compressor, self.valid, &stream)?,
+            false => goal.of(measure::<V>(&compressor, self.valid, &stream)?),
         };
         self.highest = self.highest.max(figure);
         let best = self.best.as_ref().map(|best| best.step);
@@ -373,29 +460,35 @@ impl<V: Value> Whole<'_, V> {
         Ok(figure)
     }
 
-    /// The best stream. A lossless one reaches every PSNR and RMSE.
-    fn finish(mut self, target: Target, range: Range) -> Result<Found, Error> {
+    /// The best stream. A lossless one reaches every mean error.
+    fn finish(&mut self, target: Target, range: Range) -> Result<Found, Error> {
         if self.best.is_none() && !self.goal.is_ratio() {
             self.figure(0)?;
         }
         let Some(Candidate {
             compressor, stream, ..
-        }) = self.best
+        }) = self.best.take()
         else {
             return Err(Error::TargetNotReached {
                 target,
                 best: self.highest,
             });
         };
-        let rmse = measure::<V>(&compressor, self.valid, &stream)?;
+        let errors = measure::<V>(&compressor, self.valid, &stream)?;
         let sizes = [size_of_val(self.field), stream.len()].map(|bytes| bytes as u64);
         Ok(Found {
             compressor,
-            figures: Figures::new(rmse, range, sizes[0], sizes[1]),
+            figures: Figures::new(errors, range, sizes[0], sizes[1]),
             stream,
         })
     }
 }
+
+/// Compressions of a large field at most.
+const WHOLE_TRIALS: u32 = 3;
+
+/// A mean error of at least the first part of the largest that the goal allows ends a search, which aims at the second part.
+const NEAR: [f64; 2] = [0.985, 0.993];
 
 /// Values of a task.
 const BLOCK: usize = 1 << 16;
@@ -418,42 +511,48 @@ fn numbers<'a, V: Value>(missing: &[u64], field: &'a [V]) -> Result<Cow<'a, [V::
     Ok(Cow::Owned(numbers))
 }
 
-/// The RMSE of a stream, given the numbers of its field.
+/// The mean errors of a stream, given the numbers of its field.
 fn measure<V: Value>(
     compressor: &Compressor,
     field: &[V::Coded],
     stream: &[u8],
-) -> Result<f64, Error> {
+) -> Result<Errors, Error> {
     let decompressor = Decompressor::new().device(compressor.device_set());
     let decoded: Vec<V> = decompressor.decompress(stream)?;
     let decoded = numbers(&[], &decoded)?;
-    Ok(rmse(field, &decoded, compressor.bound().value()))
+    Ok(errors(field, &decoded, compressor.bound().value()))
 }
 
 /// Boxes of a field, stacked to a smaller field, and its figures.
-struct Sample<V> {
+struct Sample<V: Value> {
     compressor: Compressor,
     field: Vec<V>,
+    /// Its numbers, with holes in place of missing elements.
+    valid: Vec<V::Coded>,
     figures: HashMap<u32, f64>,
+    slopes: Slopes,
 }
 
-/// Elements of a sample at most. A field of at most twice as many is searched itself.
+/// Elements of a sample at least. A field of at most twice as many is searched itself.
 const SAMPLE: u64 = 1 << 19;
+
+/// Of so many elements of a large field, one is in the sample, which has at most twice the least.
+const SAMPLED: u64 = 16;
 
 /// The extents of a sample's box: a few tiles of the shape, so that most neighbours are those of the field.
 fn box_of(shape: Shape) -> [u64; 3] {
     match shape {
         Shape::Line => [1, 1, 1 << 16],
-        Shape::Plane => [1, 512, 128],
-        Shape::Cube => [32, 32, 64],
+        Shape::Plane => [1, 512, 256],
+        Shape::Cube => [64, 64, 64],
     }
 }
 
 impl<V: Value> Sample<V> {
     /// The sample of a field; none if the field is not larger.
-    fn new(compressor: &Compressor, extents: &Extents, field: &[V]) -> Option<Self> {
+    fn new(compressor: &Compressor, extents: &Extents, field: &[V]) -> Result<Option<Self>, Error> {
         if extents.elements() <= 2 * SAMPLE {
-            return None;
+            return Ok(None);
         }
         let codec = compressor.named().unwrap_or(Codec::INTERP);
         let shape = compressor
@@ -461,12 +560,13 @@ impl<V: Value> Sample<V> {
             .unwrap_or_else(|| natural_shape(codec, extents));
         let grid = Grid::new(shape, extents);
         let (shape, lengths) = (grid.shape(), grid.lengths());
-        let wanted = box_of(shape);
-        let sides: [u64; 3] = std::array::from_fn(|i| wanted[i].min(lengths[i]).max(1));
+        let box_sides = box_of(shape);
+        let sides: [u64; 3] = std::array::from_fn(|i| box_sides[i].min(lengths[i]).max(1));
         let counts: [u64; 3] = std::array::from_fn(|i| lengths[i] / sides[i]);
         let of_box = sides.iter().product::<u64>();
         let all = counts.iter().product::<u64>();
-        let taken = (SAMPLE / of_box).clamp(1, all);
+        let wanted = (extents.elements() / SAMPLED).clamp(SAMPLE, 2 * SAMPLE);
+        let taken = (wanted / of_box).clamp(1, all);
         let mut elements = Vec::with_capacity((taken * of_box) as usize);
         for number in spread(all, taken) {
             let at = [
@@ -483,14 +583,22 @@ impl<V: Value> Sample<V> {
         let mut stacked = sides;
         let slowest = 3 - usize::from(shape.rank());
         stacked[slowest] *= taken;
-        let extents = Extents::new(&stacked[slowest..])?;
+        let Some(extents) = Extents::new(&stacked[slowest..]) else {
+            return Ok(None);
+        };
         // The boxes of a sample have no axis of parts.
         let compressor = compressor.with_complex(false).with_extents(extents);
-        let compressor = compressor.device(Device::Cpu);
-        Some(Self {
-            compressor,
-            field: elements,
+        Self::of_all(&compressor, &elements).map(Some)
+    }
+
+    /// A field as its own sample.
+    fn of_all(compressor: &Compressor, field: &[V]) -> Result<Self, Error> {
+        Ok(Self {
+            compressor: compressor.device(Device::Cpu),
+            field: field.to_vec(),
+            valid: numbers(&compressor.missing::<V>()?, field)?.into_owned(),
             figures: HashMap::new(),
+            slopes: Slopes::default(),
         })
     }
 
@@ -503,7 +611,7 @@ impl<V: Value> Sample<V> {
         let stream = compressor.compress(&self.field)?;
         let figure = match goal.is_ratio() {
             true => ratio(size_of_val(&self.field[..]) as u64, stream.len() as u64),
-            false => measure::<V>(&compressor, &numbers(&[], &self.field)?, &stream)?,
+            false => goal.of(measure::<V>(&compressor, &self.valid, &stream)?),
         };
         self.figures.insert(step, figure);
         Ok(figure)
@@ -541,6 +649,51 @@ impl<V: Value> Sample<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Choice, Preset};
+
+    /// A smooth field with a rougher part.
+    fn large_field() -> Vec<f32> {
+        let value = |i: u32| {
+            let [z, y, x] = [i / 16_000, i / 160 % 100, i % 160].map(|at| at as f32);
+            let rough = if z > 50.0 {
+                (i.wrapping_mul(2_654_435_761) >> 16) as f32 * 2e-7
+            } else {
+                0.0
+            };
+            (0.05 * z + 0.11 * y).sin() + (0.07 * x - 0.03 * z).cos() + rough
+        };
+        (0..80 * 16_000).map(value).collect()
+    }
+
+    #[test]
+    fn mean_errors_take_at_most_three_compressions_of_a_large_field() {
+        let field = large_field();
+        let targets = [
+            Target::psnr(44.0),
+            Target::psnr(63.0),
+            Target::rmse(0.004),
+            Target::mae(3e-4),
+        ];
+        for choice in [
+            Choice::from(Preset::Small),
+            Preset::Balanced.into(),
+            Codec::INTERP.into(),
+        ] {
+            let compressor = Compressor::new(choice, Bound::default()).device(Device::Cpu);
+            let compressor = compressor.extents(&[80, 100, 160]).unwrap();
+            for target in &targets {
+                let target = target.clone().unwrap();
+                let (found, compressions) = compressor.counted(target, &field).unwrap();
+                assert!(compressions <= 3, "{choice:?} {target}: {compressions}");
+                let figure = found.figures.of(target.kind());
+                let is_reached = match target.kind() {
+                    TargetKind::Psnr => figure >= target.value(),
+                    _ => figure <= target.value(),
+                };
+                assert!(is_reached, "{choice:?} {target}: {figure}");
+            }
+        }
+    }
 
     #[test]
     fn steps_are_bounds_in_ascending_order() {

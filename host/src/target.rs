@@ -1,9 +1,10 @@
-//! What a stream is to reach, instead of an error bound: a PSNR, an RMSE or a ratio.
+//! What a stream is to reach, instead of an error bound: a PSNR, an RMSE, a mean absolute error or a ratio.
 
 use crate::error::Error;
 use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
+use std::array::from_fn;
 use std::fmt;
 
 pub use crate::search::Found;
@@ -15,19 +16,22 @@ pub enum TargetKind {
     Psnr,
     /// The root of the mean squared error.
     Rmse,
+    /// The mean of the absolute errors.
+    Mae,
     /// Bytes of the field over bytes of the stream.
     Ratio,
 }
 
 impl TargetKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Psnr, Self::Rmse, Self::Ratio];
+    pub const ALL: [Self; 4] = [Self::Psnr, Self::Rmse, Self::Mae, Self::Ratio];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Psnr => "psnr",
             Self::Rmse => "rmse",
+            Self::Mae => "mae",
             Self::Ratio => "ratio",
         }
     }
@@ -51,11 +55,13 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`Error::BadTarget`]; see [`Target::psnr`], [`Target::rmse`] and [`Target::ratio`].
+    /// [`Error::BadTarget`]; see [`Target::psnr`], [`Target::rmse`], [`Target::mae`] and [`Target::ratio`].
     pub fn new(kind: TargetKind, value: f64) -> Result<Self, Error> {
         let (is_good, needed) = match kind {
             TargetKind::Psnr => (value > f64::NEG_INFINITY, "a number of decibels"),
-            TargetKind::Rmse => (value >= 0.0 && value.is_finite(), "finite and not negative"),
+            TargetKind::Rmse | TargetKind::Mae => {
+                (value >= 0.0 && value.is_finite(), "finite and not negative")
+            }
             TargetKind::Ratio => (value > 0.0 && value.is_finite(), "finite and above 0"),
         };
         match is_good {
@@ -85,6 +91,15 @@ impl Target {
     /// [`Error::BadTarget`] if it is negative, NaN or infinite.
     pub fn rmse(error: f64) -> Result<Self, Error> {
         Self::new(TargetKind::Rmse, error)
+    }
+
+    /// A mean of the absolute errors of the finite values of at most this number. 0 asks for a lossless stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadTarget`] if it is negative, NaN or infinite.
+    pub fn mae(error: f64) -> Result<Self, Error> {
+        Self::new(TargetKind::Mae, error)
     }
 
     /// A ratio of at least this number: bytes of the field over bytes of the whole stream.
@@ -122,19 +137,30 @@ pub struct Figures {
     pub psnr: f64,
     /// The root of the mean squared error of the finite values; 0 without finite values.
     pub rmse: f64,
+    /// The mean of the absolute errors of the finite values; 0 without finite values.
+    pub mae: f64,
     /// Bytes of the field over bytes of the stream.
     pub ratio: f64,
 }
 
+/// The mean errors of the finite values of a decoded field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Errors {
+    pub(crate) rmse: f64,
+    pub(crate) mae: f64,
+}
+
 impl Figures {
     /// The figures of a stream of a field with this range.
-    pub(crate) fn new(rmse: f64, range: Range, field_bytes: u64, stream_bytes: u64) -> Self {
+    pub(crate) fn new(errors: Errors, range: Range, field_bytes: u64, stream_bytes: u64) -> Self {
+        let Errors { rmse, mae } = errors;
         Self {
             psnr: match rmse == 0.0 {
                 true => f64::INFINITY,
                 false => 20.0 * (range.part.log10() + range.parts.log10() - rmse.log10()),
             },
             rmse,
+            mae,
             ratio: ratio(field_bytes, stream_bytes),
         }
     }
@@ -144,6 +170,7 @@ impl Figures {
         match kind {
             TargetKind::Psnr => self.psnr,
             TargetKind::Rmse => self.rmse,
+            TargetKind::Mae => self.mae,
             TargetKind::Ratio => self.ratio,
         }
     }
@@ -189,18 +216,22 @@ const PART: usize = 1 << 16;
 /// Independent sums, one for each lane of a vector.
 const LANES: usize = 8;
 
-/// The root of the mean squared error of the finite values, none of which is off by more than `bound`. The sums have a
-/// fixed order, so that the result does not depend on the number of threads.
-pub(crate) fn rmse<T: Element>(field: &[T], decoded: &[T], bound: f64) -> f64 {
+/// The mean errors of the finite values, none of which is off by more than `bound`. The sums have a fixed order, so that the
+/// result does not depend on the number of threads.
+pub(crate) fn errors<T: Element>(field: &[T], decoded: &[T], bound: f64) -> Errors {
     let unit = unit_of(bound);
     let parts = parallel::map(
         field.chunks(PART).zip(decoded.chunks(PART)),
-        |(field, decoded)| squares(field, decoded, unit),
+        |(field, decoded)| sums(field, decoded, unit),
     );
-    let (sum, count) = (parts.into_iter()).fold((0.0, 0), |(sum, count), part| {
-        (sum + part.0, count + part.1)
+    let ([squares, sum], count) = (parts.into_iter()).fold(([0.0; 2], 0), |(sums, count), part| {
+        (from_fn(|i| sums[i] + part.0[i]), count + part.1)
     });
-    unit * (sum / count.max(1) as f64).sqrt()
+    let count = count.max(1) as f64;
+    Errors {
+        rmse: unit * (squares / count).sqrt(),
+        mae: unit * (sum / count),
+    }
 }
 
 /// A power of two near a bound. Errors in this unit have squares that neither overflow nor vanish.
@@ -210,28 +241,31 @@ fn unit_of(bound: f64) -> f64 {
     f64::from_bits(exponent << 52)
 }
 
-/// The sum of the squared errors of the finite values in a unit, and the number of these values.
-fn squares<T: Element>(field: &[T], decoded: &[T], unit: f64) -> (f64, u64) {
-    let (mut sums, mut counts) = ([0.0; LANES], [0u64; LANES]);
+/// The sums of the squared and of the absolute errors of the finite values in a unit, and the number of these values.
+fn sums<T: Element>(field: &[T], decoded: &[T], unit: f64) -> ([f64; 2], u64) {
+    let (mut squares, mut sums, mut counts) = ([0.0; LANES], [0.0; LANES], [0u64; LANES]);
     for (field, decoded) in field.chunks(LANES).zip(decoded.chunks(LANES)) {
         for (lane, (x, y)) in field.iter().zip(decoded).enumerate() {
             let error = (x.to_f64() - y.to_f64()) / unit;
             let is_finite = x.is_finite();
-            sums[lane] += if is_finite { error * error } else { 0.0 };
+            let error = if is_finite { error.abs() } else { 0.0 };
+            squares[lane] += error * error;
+            sums[lane] += error;
             counts[lane] += u64::from(is_finite);
         }
     }
-    (sums.into_iter().sum(), counts.into_iter().sum())
+    let sums = [squares, sums].map(|lanes| lanes.into_iter().sum());
+    (sums, counts.into_iter().sum())
 }
 
-/// The figure of a stream that a search compares: its RMSE for a PSNR or an RMSE, and its ratio for a ratio. Both grow
-/// with the bound.
+/// The figure of a stream that a search compares: its RMSE for a PSNR or an RMSE, its mean absolute error for that, and its
+/// ratio for a ratio. All grow with the bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Goal {
     /// The figures that end the search.
     low: f64,
     high: f64,
-    is_ratio: bool,
+    kind: TargetKind,
 }
 
 /// A figure and a goal.
@@ -251,15 +285,15 @@ const SLACK: f64 = 1e-12;
 impl Goal {
     /// The goal of a target for a field with this range.
     pub(crate) fn new(target: Target, range: Range) -> Self {
-        let value = target.value();
-        let most = match target.kind() {
+        let (kind, value) = (target.kind(), target.value());
+        let most = match kind {
             TargetKind::Psnr => range.times(ten_to(-value / 20.0)),
-            TargetKind::Rmse => value,
+            TargetKind::Rmse | TargetKind::Mae => value,
             TargetKind::Ratio => {
                 return Self {
                     low: value,
                     high: value * 1.05,
-                    is_ratio: true,
+                    kind,
                 };
             }
         };
@@ -269,28 +303,36 @@ impl Goal {
         } else {
             most.min(f64::MAX)
         } * (1.0 - SLACK);
-        let least = match target.kind() {
+        let least = match kind {
             // Half a decibel less, and a little more.
             TargetKind::Psnr => 0.945,
-            TargetKind::Rmse | TargetKind::Ratio => 0.951,
+            TargetKind::Rmse | TargetKind::Mae | TargetKind::Ratio => 0.951,
         };
         Self {
             low: most * least,
             high: most,
-            is_ratio: false,
+            kind,
         }
     }
 
     pub(crate) fn is_ratio(&self) -> bool {
-        self.is_ratio
+        self.kind == TargetKind::Ratio
+    }
+
+    /// The figure of errors; the target is not for a ratio.
+    pub(crate) fn of(&self, errors: Errors) -> f64 {
+        match self.kind {
+            TargetKind::Mae => errors.mae,
+            TargetKind::Psnr | TargetKind::Rmse | TargetKind::Ratio => errors.rmse,
+        }
     }
 
     /// Whether only exact values reach the goal.
     pub(crate) fn is_lossless(&self) -> bool {
-        !self.is_ratio && self.high == 0.0
+        !self.is_ratio() && self.high == 0.0
     }
 
-    /// The largest RMSE of the goal.
+    /// The largest figure of the goal.
     pub(crate) fn high(&self) -> f64 {
         self.high
     }
@@ -307,7 +349,7 @@ impl Goal {
 
     /// Whether the target is reached.
     pub(crate) fn is_met(&self, figure: f64) -> bool {
-        match self.is_ratio {
+        match self.is_ratio() {
             true => figure >= self.low,
             false => figure <= self.high,
         }
@@ -356,18 +398,28 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_any_magnitude_have_a_root_mean_square() {
+    fn errors_of_any_magnitude_have_means() {
         for scale in [5e-324, 1e-310, 1e-200, 1.0, 1e200, 8e307] {
             let field = [0.0, scale, -scale, f64::NAN, f64::INFINITY];
             let decoded = [0.0, 0.0, 0.0, f64::NAN, f64::INFINITY];
-            let found = rmse(&field, &decoded, scale);
-            let expected = scale * (2f64 / 3.0).sqrt();
-            // Of the smallest number there are only multiples.
-            let near = (found / expected - 1.0).abs() < 1e-12 || scale == 5e-324 && found == scale;
-            assert!(near, "{scale}: {found}");
+            let found = errors(&field, &decoded, scale);
+            let mean = 2f64 / 3.0;
+            for (found, expected) in [(found.rmse, scale * mean.sqrt()), (found.mae, scale * mean)]
+            {
+                // Of the smallest number there are only multiples.
+                let is_least = scale == 5e-324 && found == scale;
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-12 || is_least,
+                    "{scale}: {found}"
+                );
+            }
         }
-        assert_eq!(rmse::<f32>(&[], &[], 1.0), 0.0);
-        assert_eq!(rmse(&[f32::NAN], &[f32::NAN], 1.0), 0.0);
+        let none = Errors {
+            rmse: 0.0,
+            mae: 0.0,
+        };
+        assert_eq!(errors::<f32>(&[], &[], 1.0), none);
+        assert_eq!(errors(&[f32::NAN], &[f32::NAN], 1.0), none);
     }
 
     #[test]
@@ -378,6 +430,8 @@ mod tests {
             (TargetKind::Rmse, -1.0),
             (TargetKind::Rmse, f64::INFINITY),
             (TargetKind::Rmse, f64::NAN),
+            (TargetKind::Mae, -1e-9),
+            (TargetKind::Mae, f64::NAN),
             (TargetKind::Ratio, 0.0),
             (TargetKind::Ratio, -2.0),
             (TargetKind::Ratio, f64::INFINITY),

@@ -45,7 +45,7 @@ impl Compressor {
             axes: None,
             is_complex: false,
             chunk: None,
-            preference: Preference::default(),
+            tightening: Preference::default().tightening(),
             device: Device::default(),
             copies: Copies::default(),
         }

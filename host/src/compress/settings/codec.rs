@@ -5,6 +5,7 @@ use crate::choose;
 use crate::compress::Compressor;
 use crate::error::Error;
 use crate::tolerance::Tolerance;
+use ferrosz_codec::predict::interp::parameters::Tightening;
 use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::{Bound, Codec, Preference, Preset};
 
@@ -33,7 +34,7 @@ impl Compressor {
             Some(codec) => Err(Error::NotRewritable(codec)),
             None => {
                 self.rewritable = true;
-                self.prefer(self.preference)
+                self.checked()
             }
         }
     }
@@ -67,13 +68,36 @@ impl Compressor {
     ///
     /// [`Error::NoLevels`] for [`Preference::Quality`] if neither the codec nor any codec of the preset has levels.
     pub fn prefer(mut self, preference: Preference) -> Result<Self, Error> {
-        let codecs = self.codecs();
-        match preference == Preference::Quality && !codecs.iter().any(|codec| codec.has_levels()) {
-            true => Err(Error::NoLevels(self.choice)),
-            false => {
-                self.preference = preference;
-                Ok(self)
-            }
+        self.tightening = preference.tightening();
+        self.checked()
+    }
+
+    /// The compressor, if it has levels for the bounds that are wished for.
+    fn checked(self) -> Result<Self, Error> {
+        match self.tightening == Preference::default().tightening() || self.has_levels() {
+            true => Ok(self),
+            false => Err(Error::NoLevels(self.choice)),
+        }
+    }
+
+    fn has_levels(&self) -> bool {
+        self.codecs().iter().any(|codec| codec.has_levels())
+    }
+
+    /// The same compressor with these bounds of levels; a preset then chooses among the codecs with levels. None if it has no
+    /// such codecs.
+    pub(crate) fn with_levels(mut self, tightening: Tightening) -> Option<Self> {
+        self.tightening = TighteningChoice::Given(tightening);
+        self.has_levels().then_some(self)
+    }
+
+    /// The compressor with the codec, shape and levels' bounds of another one.
+    pub(crate) fn like(self, other: &Self) -> Self {
+        Self {
+            choice: other.choice,
+            shape: other.shape,
+            tightening: other.tightening,
+            ..self
         }
     }
 
@@ -95,6 +119,9 @@ impl Compressor {
         match self.choice {
             Choice::Codec(codec) => choose::only(codec),
             Choice::Preset(preset) if self.rewritable => choose::by_themselves(preset.codecs()),
+            Choice::Preset(preset) if matches!(self.tightening, TighteningChoice::Given(_)) => {
+                choose::with_levels(preset.codecs())
+            }
             Choice::Preset(preset) => preset.codecs(),
         }
     }
@@ -102,7 +129,7 @@ impl Compressor {
     /// The choice of the levels' bounds. Of a codec without levels it is the default one, for which nothing must be known.
     pub(crate) fn tightening(&self) -> TighteningChoice {
         match self.named().is_none_or(Codec::has_levels) {
-            true => self.preference.tightening(),
+            true => self.tightening,
             false => Preference::default().tightening(),
         }
     }

@@ -391,6 +391,7 @@ pub struct Info {
     mut_group("BoundFlags", |group| group.arg("raw")),
     mut_arg("psnr", |target| target.hide(true)),
     mut_arg("rmse", |target| target.hide(true)),
+    mut_arg("mae", |target| target.hide(true)),
     mut_arg("ratio", |target| target.hide(true))
 )]
 pub struct Send {

@@ -70,6 +70,9 @@ pub struct BoundFlags {
     /// Search the bound whose root mean square error is this, or up to 5 % less
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = rmse_value)]
     pub rmse: Option<f64>,
+    /// Search the bound whose mean absolute error is this, or up to 5 % less
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = mae_value)]
+    pub mae: Option<f64>,
     /// Search the bound whose ratio is this, or up to 5 % more
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = ratio_value)]
     pub ratio: Option<f64>,
@@ -100,6 +103,7 @@ impl BoundFlags {
         let targets = [
             (TargetKind::Psnr, self.psnr),
             (TargetKind::Rmse, self.rmse),
+            (TargetKind::Mae, self.mae),
             (TargetKind::Ratio, self.ratio),
         ];
         if let Some((mode, value)) = first_given(bounds) {
@@ -108,7 +112,7 @@ impl BoundFlags {
                 .map_err(Failure::usage);
         }
         let (kind, value) = first_given(targets).ok_or_else(|| {
-            Failure::usage("an error bound or a target is needed: --abs, --range, --max, --pwrel, --psnr, --rmse or --ratio")
+            Failure::usage("an error bound or a target is needed: --abs, --range, --max, --pwrel, --psnr, --rmse, --mae or --ratio")
         })?;
         Target::new(kind, value)
             .map(Aim::Target)
@@ -129,6 +133,10 @@ fn psnr_value(text: &str) -> Result<f64, String> {
 
 fn rmse_value(text: &str) -> Result<f64, String> {
     target_value(TargetKind::Rmse, text)
+}
+
+fn mae_value(text: &str) -> Result<f64, String> {
+    target_value(TargetKind::Mae, text)
 }
 
 fn ratio_value(text: &str) -> Result<f64, String> {

@@ -400,9 +400,10 @@ impl Summary {
             ));
             if let Some((target, figures)) = &self.reached {
                 output::note(&format!(
-                    "target {target}: PSNR {}; RMSE {}; ratio {:.2}",
+                    "target {target}: PSNR {}; RMSE {}; mean error {}; ratio {:.2}",
                     report::decibels(figures.psnr),
                     report::number(figures.rmse),
+                    report::number(figures.mae),
                     figures.ratio,
                 ));
             }
@@ -444,6 +445,7 @@ fn target_to_json((target, figures): &(Target, Figures)) -> Value {
         "value": target.value(),
         "psnr": figures.psnr,
         "rmse": figures.rmse,
+        "mae": figures.mae,
         "ratio": figures.ratio,
     })
 }

@@ -914,6 +914,11 @@ module ferrosz
             type(c_ptr), value :: search
             real(c_double) :: ferrosz_search_rmse
         end function
+        function ferrosz_search_mae(search) bind(c)
+            import
+            type(c_ptr), value :: search
+            real(c_double) :: ferrosz_search_mae
+        end function
         function ferrosz_search_ratio(search) bind(c)
             import
             type(c_ptr), value :: search

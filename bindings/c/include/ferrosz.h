@@ -975,8 +975,8 @@ const uint64_t *ferrosz_damages_lengths(const ferrosz_damages *damages,
 
 // Compresses a field of `elements` values with an absolute bound that is searched for, so that its stream reaches a target.
 // The bound of the compressor is not used. `target` is "psnr" (at least so many decibels), "rmse" (at most this root of the
-// mean squared error) or "ratio" (at least so many bytes of the field for each of the stream). Null if it fails, also if no
-// bound reaches the ratio. Free it with ferrosz_search_free.
+// mean squared error), "mae" (at most this mean of the absolute errors) or "ratio" (at least so many bytes of the field for
+// each of the stream). Null if it fails, also if no bound reaches the ratio. Free it with ferrosz_search_free.
 ferrosz_search *ferrosz_search_new(const ferrosz_compressor *compressor,
                                    const char *target,
                                    double value,
@@ -1007,6 +1007,9 @@ double ferrosz_search_psnr(const ferrosz_search *search);
 
 // The root of the mean squared error of the stream.
 double ferrosz_search_rmse(const ferrosz_search *search);
+
+// The mean of the absolute errors of the stream.
+double ferrosz_search_mae(const ferrosz_search *search);
 
 // Bytes of the field over bytes of the stream.
 double ferrosz_search_ratio(const ferrosz_search *search);

@@ -1,4 +1,4 @@
-//! Streams that reach a target: a PSNR, an RMSE or a ratio.
+//! Streams that reach a target: a PSNR, an RMSE, a mean absolute error or a ratio.
 
 use crate::arguments;
 use crate::compressor::Compressor;
@@ -15,8 +15,8 @@ pub struct Search(Found);
 
 /// Compresses a field of `elements` values with an absolute bound that is searched for, so that its stream reaches a target.
 /// The bound of the compressor is not used. `target` is "psnr" (at least so many decibels), "rmse" (at most this root of the
-/// mean squared error) or "ratio" (at least so many bytes of the field for each of the stream). Null if it fails, also if no
-/// bound reaches the ratio. Free it with ferrosz_search_free.
+/// mean squared error), "mae" (at most this mean of the absolute errors) or "ratio" (at least so many bytes of the field for
+/// each of the stream). Null if it fails, also if no bound reaches the ratio. Free it with ferrosz_search_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_search_new(
     compressor: *const Compressor,
@@ -111,6 +111,13 @@ pub unsafe extern "C" fn ferrosz_search_psnr(search: *const Search) -> f64 {
 pub unsafe extern "C" fn ferrosz_search_rmse(search: *const Search) -> f64 {
     // SAFETY: by the contract of the crate.
     unsafe { get(search, f64::NAN, |found| found.figures.rmse) }
+}
+
+/// The mean of the absolute errors of the stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_search_mae(search: *const Search) -> f64 {
+    // SAFETY: by the contract of the crate.
+    unsafe { get(search, f64::NAN, |found| found.figures.mae) }
 }
 
 /// Bytes of the field over bytes of the stream.

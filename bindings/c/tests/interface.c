@@ -374,6 +374,7 @@ static void complex_numbers(ferrosz_error *error) {
         CHECK(elements == 2 * NUMBERS);
         double largest = 0;
         for (int i = 0; i < NUMBERS; i++) {
+            sum += fabs(field[i] - values[i]);
             largest = fmax(largest, fabs((double)crealf(field[i]) - (double)crealf(values[i])));
             largest = fmax(largest, fabs((double)cimagf(field[i]) - (double)cimagf(values[i])));
         }
@@ -560,14 +561,14 @@ static void targets(ferrosz_error *error) {
     static double values[ELEMENTS];
     double *field = make_field(FERROSZ_F64);
     ferrosz_compressor *compressor = compressor_of("small", FERROSZ_ABS, 1, error);
-    const char *names[] = {"psnr", "rmse", "ratio"};
-    const double wanted[] = {60, 0.3, 12};
-    for (int kind = 0; kind < 3; kind++) {
+    const char *names[] = {"psnr", "rmse", "mae", "ratio"};
+    const double wanted[] = {60, 0.3, 0.2, 12};
+    for (int kind = 0; kind < 4; kind++) {
         ferrosz_search *search = ferrosz_search_new(compressor, names[kind], wanted[kind], FERROSZ_F64, field, ELEMENTS, error);
         const uint8_t *stream = ferrosz_search_stream(search);
         uint64_t bytes = ferrosz_search_stream_bytes(search);
         CHECK(ferrosz_decompress(NULL, stream, bytes, FERROSZ_F64, values, ELEMENTS, NULL, error) == FERROSZ_OK);
-        double squares = 0, largest = 0, least = field[0], most = field[0];
+        double squares = 0, sum = 0, largest = 0, least = field[0], most = field[0];
         for (int i = 0; i < ELEMENTS; i++) {
             squares += (field[i] - values[i]) * (field[i] - values[i]);
             largest = fmax(largest, fabs(field[i] - values[i]));
@@ -576,15 +577,16 @@ static void targets(ferrosz_error *error) {
         double rmse = sqrt(squares / ELEMENTS), psnr = 20 * log10((most - least) / rmse), ratio = 8.0 * ELEMENTS / (double)bytes;
         CHECK(fabs(ferrosz_search_rmse(search) / rmse - 1) < 1e-9 && fabs(ferrosz_search_psnr(search) - psnr) < 1e-6);
         CHECK(fabs(ferrosz_search_ratio(search) - ratio) < 1e-9 && largest <= ferrosz_search_bound(search));
-        const double reached[] = {psnr, rmse, ratio};
-        CHECK(kind == 1 ? reached[kind] <= wanted[kind] : reached[kind] >= wanted[kind]);
+        CHECK(fabs(ferrosz_search_mae(search) / (sum / ELEMENTS) - 1) < 1e-9);
+        const double reached[] = {psnr, rmse, sum / ELEMENTS, ratio};
+        CHECK(kind == 1 || kind == 2 ? reached[kind] <= wanted[kind] : reached[kind] >= wanted[kind]);
         CHECK(fabs(reached[kind] / wanted[kind] - 1) <= 0.05);
         ferrosz_compressor *found = ferrosz_search_compressor(search, error);
         ferrosz_buffer *again = ferrosz_compress_to_buffer(found, FERROSZ_F64, field, ELEMENTS, error);
         CHECK(ferrosz_buffer_bytes(again) == bytes && !memcmp(ferrosz_buffer_data(again), stream, bytes));
         ferrosz_buffer_free(again), ferrosz_compressor_free(found), ferrosz_search_free(search);
     }
-    CHECK_NULL(ferrosz_search_new(compressor, "size", 3, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "target: 'size' is none of psnr, rmse, ratio");
+    CHECK_NULL(ferrosz_search_new(compressor, "size", 3, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "target: 'size' is none of psnr, rmse, mae, ratio");
     CHECK_NULL(ferrosz_search_new(compressor, "rmse", -1, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "value: ");
     CHECK_NULL(ferrosz_search_new(compressor, "ratio", 1e9, FERROSZ_F64, field, ELEMENTS, error), FERROSZ_INVALID_ARGUMENT, "ratio");
     CHECK(ferrosz_search_stream(NULL) == NULL && isnan(ferrosz_search_psnr(NULL)));

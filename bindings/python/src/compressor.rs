@@ -46,6 +46,7 @@ struct Given<'a> {
     pwrel: Option<f64>,
     psnr: Option<f64>,
     rmse: Option<f64>,
+    mae: Option<f64>,
     ratio: Option<f64>,
     preset: Option<&'a str>,
     codec: Option<&'a str>,
@@ -73,6 +74,7 @@ impl Given<'_> {
             targets: [
                 (TargetKind::Psnr, self.psnr),
                 (TargetKind::Rmse, self.rmse),
+                (TargetKind::Mae, self.mae),
                 (TargetKind::Ratio, self.ratio),
             ],
         }
@@ -120,10 +122,10 @@ impl Given<'_> {
 impl Compressor {
     #[new]
     #[pyo3(signature = (
-        *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, codec=None,
+        *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
         rank=None, axes=None, chunk_tiles=None, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
         rewritable=false, device="auto"
-    ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, ratio=None, preset=None, \
+    ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, chunk_tiles=None, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
         rewritable=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
@@ -135,6 +137,7 @@ impl Compressor {
         pwrel: Option<f64>,
         psnr: Option<f64>,
         rmse: Option<f64>,
+        mae: Option<f64>,
         ratio: Option<f64>,
         preset: Option<&str>,
         codec: Option<&str>,
@@ -156,6 +159,7 @@ impl Compressor {
             pwrel,
             psnr,
             rmse,
+            mae,
             ratio,
             preset,
             codec,

@@ -23,8 +23,8 @@ pub enum Aim {
 pub struct Aims {
     /// `abs`, `range`, `max` and `pwrel`.
     pub bounds: [(BoundMode, Option<f64>); 4],
-    /// `psnr`, `rmse` and `ratio`.
-    pub targets: [(TargetKind, Option<f64>); 3],
+    /// `psnr`, `rmse`, `mae` and `ratio`.
+    pub targets: [(TargetKind, Option<f64>); 4],
 }
 
 impl Aims {
@@ -52,7 +52,7 @@ impl Aims {
             (Some((_, aim)), []) => aim.map_err(|error| raised(py, &error)),
             (None, _) => Err(argument(
                 py,
-                "give one bound or target: abs, range, max, pwrel, psnr, rmse or ratio",
+                "give one bound or target: abs, range, max, pwrel, psnr, rmse, mae or ratio",
             )),
             (Some((last, _)), others) => {
                 let names: Vec<&str> = others.iter().map(|(name, _)| *name).chain([last]).collect();

@@ -57,9 +57,10 @@ def test_every_bound_holds(option: dict[str, float], limit, field: np.ndarray) -
     [
         ({"psnr": 60.0}, lambda x, y, s: 20 * np.log10(np.ptp(x) / np.sqrt(np.mean((x - y) ** 2))) >= 60 - 1e-6),
         ({"rmse": 0.01}, lambda x, y, s: np.sqrt(np.mean((x - y) ** 2)) <= 0.01 + 1e-9),
+        ({"mae": 0.01}, lambda x, y, s: np.mean(np.abs(x - y)) <= 0.01 + 1e-9),
         ({"ratio": 12.0}, lambda x, y, s: x.nbytes / len(s) >= 12),
     ],
-    ids=["psnr", "rmse", "ratio"],
+    ids=["psnr", "rmse", "mae", "ratio"],
 )
 def test_targets_are_reached(option: dict[str, float], reached, field: np.ndarray) -> None:
     array = field.astype("float64")

@@ -14,7 +14,7 @@ import ferrosz
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({}, "abs, range, max, pwrel, psnr, rmse or ratio"),
+        ({}, "abs, range, max, pwrel, psnr, rmse, mae or ratio"),
         ({"abs": 1, "range": 1}, "only one .* abs, range"),
         ({"abs": 1, "psnr": 60, "ratio": 2}, "abs, psnr, ratio"),
         ({"abs": -1}, "negative"),

@@ -100,6 +100,7 @@ def compress(
     pwrel: float | None = None,
     psnr: float | None = None,
     rmse: float | None = None,
+    mae: float | None = None,
     ratio: float | None = None,
     preset: Preset | None = None,
     codec: str | None = None,
@@ -132,9 +133,9 @@ def compress(
         The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
         magnitude; or `pwrel` times |x|, for each value. 0 is lossless. Of complex numbers the values are the real and the
         imaginary parts: each is within the bound, and a range is that of all parts.
-    psnr, rmse, ratio
+    psnr, rmse, mae, ratio
         In place of a bound, a target that the bound is searched for: at least so many decibels, at most this root mean
-        square error, at least this ratio of bytes.
+        square error, at most this mean absolute error, at least this ratio of bytes.
     preset
         `"small"` (the default), `"balanced"` or `"fast"`: chooses the codec by a sample of the array.
     codec
@@ -202,6 +203,7 @@ def compress(
         pwrel=pwrel,
         psnr=psnr,
         rmse=rmse,
+        mae=mae,
         ratio=ratio,
         preset=preset,
         codec=codec,

@@ -61,6 +61,7 @@ class Compressor:
         pwrel: float | None = None,
         psnr: float | None = None,
         rmse: float | None = None,
+        mae: float | None = None,
         ratio: float | None = None,
         preset: Preset | None = None,
         codec: str | None = None,

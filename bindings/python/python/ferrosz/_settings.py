@@ -77,11 +77,8 @@ def refuse_others(of: str, others: dict[str, Any], known: Iterable[str], relativ
                 f"{name}: each chunk would have another bound; {relative}(array, {name}=...) makes one of that of the "
                 "array"
             )
-        if name in ("psnr", "rmse", "ratio"):
-            raise ArgumentError(
-                f"{name}: each chunk would have another bound; give abs, such as "
-                f"ferrosz.compress(array, {name}=...).info.absolute_error"
-            )
+        if name in ("psnr", "rmse", "mae", "ratio"):
+            raise ArgumentError(f"{name}: each chunk would have another bound; give abs")
         if name == "device":
             raise ArgumentError("device: a chunk is compressed where its array is")
         raise ArgumentError(f"{name}: {of} has no such setting; it has {', '.join(known)}")

@@ -103,7 +103,7 @@ class TargetNotReached(Error):
     """No error bound reaches the target of a search."""
 
     target: str
-    """What was to be reached: `"psnr"`, `"rmse"` or `"ratio"`."""
+    """What was to be reached: `"psnr"`, `"rmse"`, `"mae"` or `"ratio"`."""
     wanted: float
     """The number that was asked for."""
     best: float

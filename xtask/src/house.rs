@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 105_250;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 30_550)];
+const MOST_LINES: usize = 107_000;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 31_150)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;

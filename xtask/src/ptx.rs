@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{self, Write};
 
 /// Bytes of all committed PTX for users at most: every program that uses the library on a GPU embeds it.
-const MOST_BYTES: u64 = 3_700_000;
+const MOST_BYTES: u64 = 3_760_000;
 
 /// What a compiler makes of a crate.
 struct Compiled {

@@ -375,10 +375,36 @@ impl<V: Value> Whole<'_, V> {
     fn approach(&mut self, limits: &Limits, extents: &Extents) -> Result<(), Error> {
         let sample = Sample::new(&self.compressor, extents, self.field)?;
         let is_large = sample.is_some();
-        let mut sample = match sample {
+        let sample = match sample {
             Some(sample) => sample,
             None => Sample::of_all(&self.compressor, self.field)?,
         };
+        let (start, slopes) = self.choose_levels(limits, sample)?;
+        let Some(bound) = self.close_in(limits, start, slopes)? else {
+            return Ok(());
+        };
+        if is_large && self.best.is_some() {
+            return Ok(());
+        }
+        let start = step_of(bound).min(limits.most);
+        let most = limits.most;
+        let effort = match is_large {
+            true => Effort::GUIDED,
+            false => Effort::ALL,
+        };
+        let goal = self.goal;
+        seek(&goal, &Limits { start, most }, effort, |step| {
+            Ok((self.figure(step)?, None))
+        })?;
+        Ok(())
+    }
+
+    /// Chooses codec, rank and levels' bounds by a sample; returns the bound to begin with, and how figures change with it.
+    fn choose_levels(
+        &mut self,
+        limits: &Limits,
+        mut sample: Sample<V>,
+    ) -> Result<(f64, Slopes), Error> {
         let start = bound_of(limits.start);
         let chosen = |it: Compressor| it.at_step(limits.start, self.field);
         let usual = chosen(self.compressor)?;
@@ -390,14 +416,24 @@ impl<V: Value> Whole<'_, V> {
             }
         };
         self.chosen = Some(best);
-        let (aim, mut slopes) = (self.goal.high() * NEAR[1], sample.slopes);
+        Ok((start, sample.slopes))
+    }
+
+    /// Compresses the field at most [`WHOLE_TRIALS`] times, from a bound on; the bound to go on with, if no figure is near to the
+    /// goal.
+    fn close_in(
+        &mut self,
+        limits: &Limits,
+        start: f64,
+        mut slopes: Slopes,
+    ) -> Result<Option<f64>, Error> {
+        let [least, aim] = NEAR.map(|part| part * self.goal.high());
         let (mut bound, mut before) = (start, None);
         for _ in 0..WHOLE_TRIALS {
             let step = step_of(bound).clamp(1, limits.most);
             let figure = self.figure(step)?;
-            let near = NEAR.map(|part| part * self.goal.high());
-            if (near[0]..=self.goal.high()).contains(&figure) {
-                return Ok(());
+            if (least..=self.goal.high()).contains(&figure) {
+                return Ok(None);
             }
             let trial = Trial {
                 bound: bound_of(step),
@@ -409,24 +445,7 @@ impl<V: Value> Whole<'_, V> {
             }
             bound = slopes.bound_for(aim, &trial);
         }
-        if is_large && self.best.is_some() {
-            return Ok(());
-        }
-        let start = step_of(bound).min(limits.most);
-        let limits = Limits {
-            start,
-            most: limits.most,
-        };
-        let effort = if is_large {
-            Effort::GUIDED
-        } else {
-            Effort::ALL
-        };
-        let goal = self.goal;
-        seek(&goal, &limits, effort, |step| {
-            Ok((self.figure(step)?, None))
-        })?;
-        Ok(())
+        Ok(Some(bound))
     }
 
     /// The compressor with the bound of a step.

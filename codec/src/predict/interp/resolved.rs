@@ -147,9 +147,9 @@ impl<F: Fn(usize) -> u32> Words<F> {
         (self.0)(RADIUS_AT) & ((1 << DEAD_SHIFT) - 1)
     }
 
-    /// The dead zone of all levels.
+    /// The dead zone of all levels, in units of 2^-16 of a step.
     #[inline(always)]
-    fn dead_zone(&self) -> u32 {
+    pub fn dead_zone(&self) -> u32 {
         (self.0)(RADIUS_AT) >> DEAD_SHIFT
     }
 

@@ -15,6 +15,7 @@ use core::array::from_fn;
 use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::predict::fitted::FittedKind;
+use ferrosz_codec::predict::interp::resolved::Words;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
 use ferrosz_codec::tile::code::{RAW, unzigzag};
@@ -85,7 +86,6 @@ impl<E: Element, S: StaticShape, M: Staged> Kernel for Reconstruct<E, S, M> {
         let decode = Decode::<E, S, M> {
             params: part,
             error: setup.error(t),
-            radius: setup.radius(t),
             shape: PhantomData,
         };
         M::run::<T, E, S, _>(t, &setup, &decode);
@@ -287,7 +287,6 @@ impl Codes {
 struct Decode<'a, E, S, M> {
     params: &'a InterpParams,
     error: E,
-    radius: u32,
     shape: PhantomData<(S, M)>,
 }
 
@@ -345,6 +344,9 @@ impl<E: Element, S: StaticShape, M: Method> Residuals<E> for Decode<'_, E, S, M>
         prediction: E,
     ) -> E {
         let value = self.raw(t, position.position);
-        quantizer.known(value, prediction, self.error, self.radius)
+        // Few values need these numbers: they are not kept in registers.
+        let words = Words(|at| t.load(self.params.parameters, at as u64));
+        let quantizer = quantizer.with_dead_zone(words.dead_zone());
+        quantizer.known(value, prediction, self.error, words.radius())
     }
 }

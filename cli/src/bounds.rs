@@ -67,11 +67,12 @@ pub struct BoundFlags {
     /// Search the bound whose PSNR is this many decibels, or up to 0.5 more
     #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = psnr_value)]
     pub psnr: Option<f64>,
-    /// Search the bound whose root mean square error is this, or up to 5 % less
+    /// Search the bound with this RMS error, or up to 5 % less; --mae: mean |error|
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = rmse_value)]
     pub rmse: Option<f64>,
-    /// Search the bound whose mean absolute error is this, or up to 5 % less
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = mae_value)]
+    /// Search the bound whose mean absolute error is this, or up to 5 % less. The help of `--rmse` names it, so that the help
+    /// fits a screen.
+    #[arg(long, hide = true, value_name = "E", allow_negative_numbers = true, value_parser = mae_value)]
     pub mae: Option<f64>,
     /// Search the bound whose ratio is this, or up to 5 % more
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = ratio_value)]

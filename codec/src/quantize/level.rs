@@ -144,8 +144,13 @@ impl<T: Element> LevelQuantizer<T> {
         let half_inverse = self.inverse * T::HALF;
         let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
         let mut is_usual = true;
+        let mut all_scaled: [T; N] = from_fn(|i| (values[i] - predictions[i]) * half_inverse);
+        // The same for all values of a level: a branch costs less than to subtract 0.
+        if self.dead > T::ZERO {
+            all_scaled = all_scaled.map(|scaled| self.shortened(scaled));
+        }
         let usual = from_fn(|i| {
-            let scaled = self.shortened((values[i] - predictions[i]) * half_inverse);
+            let scaled = all_scaled[i];
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             let known = predictions[i] + steps * self.step;

@@ -5,7 +5,9 @@
 
 use crate::compress::Compressor;
 use crate::error::Error;
-use crate::search::{Limits, Sample, bound_of, measure, step_of};
+use crate::search::measure;
+use crate::search::sample::Sample;
+use crate::search::steps::{Limits, bound_of, step_of};
 use crate::target::Goal;
 use ferrosz_codec::predict::interp::parameters::Tightening;
 use ferrosz_codec::{Bound, Value};

@@ -89,7 +89,7 @@ impl SignForm {
     }
 }
 
-/// What is stored of the differences of words.
+/// The numbers of groups, words and nibbles of a part that have differences: only these are stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignSize {
     /// Groups with differences.
@@ -172,7 +172,7 @@ pub const fn gather(word: u32, flags: u32) -> u32 {
     gathered
 }
 
-/// The word of which these nibbles are gathered. Flags are at most 8 bits.
+/// The inverse of [`gather`]: a word with these nibbles at the places of its flags, which are 8 bits at most.
 #[inline(always)]
 pub const fn scatter(nibbles: u32, flags: u32) -> u32 {
     let (mut rest, mut word, mut left) = (flags, 0, nibbles);

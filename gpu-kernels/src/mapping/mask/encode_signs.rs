@@ -100,7 +100,7 @@ impl EncodeSigns {
         form
     }
 
-    /// Finds the differences of the bits of a part; what is stored of them. For a whole warp.
+    /// Finds the differences of the bits of a part, and counts those that are stored. For a whole warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn find_differences<T: Thread>(t: T, of: &PartBox, words: SignWords<T>) -> SignSize {
         let found = SignWords::new(t, 1);
@@ -120,7 +120,7 @@ impl EncodeSigns {
         }
     }
 
-    /// What is stored of this lane's differences: words, and above [`NIBBLES`] nibbles.
+    /// The number of this lane's words with differences, and from bit [`NIBBLES`] on that of its nibbles with differences.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn counts<T: Thread>(t: T) -> u32 {
         let mut counts = 0;

@@ -26,7 +26,7 @@ pub struct PlaceMask;
 pub struct PlaceMaskParams {
     /// The mask.
     pub mask: MaskLayout,
-    /// The planes of its parts; that of signs has what is stored of these.
+    /// The planes of its parts. In place of the plane of signs are the words that [`EncodeSigns`](crate::mapping::mask::encode_signs::EncodeSigns) stores.
     pub planes: Planes,
     /// The coder's bytes of each part.
     pub coded: View<u32>,

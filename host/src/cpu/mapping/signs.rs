@@ -73,7 +73,7 @@ fn differences_of(part: &PartBox, words: &SignWords) -> SignWords {
     found
 }
 
-/// What is stored of differences.
+/// The numbers of groups, words and nibbles that have differences.
 fn size_of(differences: &SignWords) -> SignSize {
     let mut size = SignSize::default();
     for group in differences.chunks_exact(GROUP as usize) {

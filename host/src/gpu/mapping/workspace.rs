@@ -5,6 +5,7 @@ use crate::gpu::mapping::conversion::converts;
 use crate::gpu::tiles::workspace::Sections;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::Dtype;
+use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::mapping::mask::MaskLayout;
 use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_codec::mapping::mask::shell::Units;
@@ -123,18 +124,11 @@ impl MaskMemory {
         sections: &mut Sections,
     ) -> Self {
         let parts = mask.grid.chunk_count();
-        let mut levels = vec![Level::of_field(&layout.layout.grid())];
         let units = Units::of(&layout.layout);
-        let mut coarse = None;
-        while units.is_none()
-            && let Some(coarser) = levels.last().and_then(Level::coarser)
-        {
-            if coarser.cells() <= coarse::MOST_CELLS {
-                coarse = Some(coarser);
-                break;
-            }
-            levels.push(coarser);
-        }
+        let (levels, coarse) = match units {
+            Some(_) => (vec![Level::of_field(&layout.layout.grid())], None),
+            None => levels_of(&layout.layout.grid()),
+        };
         let coarse = coarse.map(|first| {
             let mut coarse = CoarseLevels::new(first);
             coarse.values = sections.words(element_words * coarse.cells());
@@ -180,6 +174,18 @@ impl MaskMemory {
             units,
         }
     }
+}
+
+/// The levels of a field whose holes all get values: those with a launch each, and the first of those that share one.
+fn levels_of(grid: &Grid) -> (Vec<Level>, Option<Level>) {
+    let mut levels = vec![Level::of_field(grid)];
+    while let Some(coarser) = levels.last().and_then(Level::coarser) {
+        if coarser.cells() <= coarse::MOST_CELLS {
+            return (levels, Some(coarser));
+        }
+        levels.push(coarser);
+    }
+    (levels, None)
 }
 
 /// Words with a bit for each cell.

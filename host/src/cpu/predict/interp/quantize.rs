@@ -42,6 +42,17 @@ impl<T: Element> Work for Encode<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
+        // Two loops, as most streams have no dead zone, and to subtract 0 takes time, too.
+        match self.predicted.quantizer.dead > T::ZERO {
+            true => self.encode::<true>(),
+            false => self.encode::<false>(),
+        }
+    }
+}
+
+impl<T: Element> Encode<'_, T> {
+    #[inline(always)]
+    fn encode<const HAS_DEAD_ZONE: bool>(self) {
         let Predicted {
             quantizer,
             limits: Limits { error, radius },
@@ -61,7 +72,10 @@ impl<T: Element> Work for Encode<'_, T> {
         // The usual way of `LevelQuantizer::encode_all`.
         for i in 0..padded {
             let (value, prediction) = (values[i], predictions[i]);
-            let scaled = quantizer.shortened((value - prediction) * half_inverse);
+            let mut scaled = (value - prediction) * half_inverse;
+            if HAS_DEAD_ZONE {
+                scaled = quantizer.shortened(scaled);
+            }
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             known[i] = prediction + steps * quantizer.step;

@@ -14,6 +14,7 @@ pub mod record;
 pub mod record_kind;
 pub mod region;
 pub mod roles;
+pub mod section;
 pub mod table;
 pub mod tiles;
 #[cfg(feature = "alloc")]

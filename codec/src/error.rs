@@ -52,6 +52,14 @@ pub enum FormatError {
     /// The checksum of the records does not match, or they contradict themselves.
     #[error("the records are damaged: {0}")]
     InvalidRecords(&'static str),
+    /// This library does not know a section that a reader must know.
+    #[error(
+        "the stream has a section '{0}', which this library does not know but needs to decode it: use a newer ferrosz"
+    )]
+    UnknownSection(RecordKind),
+    /// The sections behind the chunks are damaged.
+    #[error("the sections behind the chunks are damaged: {0}")]
+    InvalidSections(&'static str),
     /// A value type number that this library does not know.
     #[error("element type number {0} is unknown to this library")]
     UnknownDtype(u8),

@@ -303,9 +303,10 @@ impl Decompressor {
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
         };
-        let whole = match header.update_bytes + header.record_bytes {
-            0 => None,
-            _ => Some(stream.rewrite(*header, &[], 0..header.chunks())?),
+        let is_plain = header.update_bytes + header.record_bytes == 0 && !header.has_sections;
+        let whole = match is_plain {
+            true => None,
+            false => Some(stream.rewrite(*header, &[], 0..header.chunks())?),
         };
         let decode = |stream: &StreamRef<'_>| {
             slabs::decompress::decompress::<V::Coded>(

@@ -60,6 +60,7 @@ mod sample;
 mod sampled_field;
 pub mod scratch;
 mod search;
+mod sections;
 mod slabs;
 mod spool;
 pub mod stream;

@@ -7,6 +7,7 @@ use crate::reading::Reading;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record;
+use ferrosz_codec::container::section::{self, HEAD_BYTES, SectionHead};
 use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
@@ -190,7 +191,13 @@ impl PartialStream {
         let prologue_end = header.payload_end().min(header.payload_start() + longest);
         let prologue = header.payload_start()..prologue_end;
         let updates = header.payload_end()..header.stream_bytes();
-        let missing = self.unknown(entries.iter().map(row).chain([prologue, updates]));
+        let last = header.has_sections.then(|| header.chunks().checked_sub(1));
+        let rows = entries.iter().copied().chain(last.flatten());
+        let missing = self.unknown(rows.map(|entry| row(&entry)).chain([prologue, updates]));
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        let missing = self.missing_heads()?;
         if !missing.is_empty() {
             return Ok(missing);
         }
@@ -211,10 +218,47 @@ impl PartialStream {
 
     /// The bytes to put in before it is known where all chunks are.
     #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
-    pub(crate) fn missing_places(&self) -> Vec<Range<u64>> {
+    pub(crate) fn missing_places(&self) -> Result<Vec<Range<u64>>, Error> {
         let header = &self.header;
         let updates = header.payload_end()..header.stream_bytes();
-        self.unknown([0..header.payload_start(), updates])
+        let missing = self.unknown([0..header.payload_start(), updates]);
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        let sections = self
+            .sections_start()
+            .map(|start| start..header.payload_end());
+        Ok(self.unknown(sections))
+    }
+
+    /// Where sections start, if there are some, given the last entry of the table.
+    fn sections_start(&self) -> Option<u64> {
+        let header = &self.header;
+        let table = &self.image[header.table_start() as usize..header.payload_start() as usize];
+        let start = section::start(header, table.as_chunks().0)?;
+        Some(header.payload_start() + start)
+    }
+
+    /// The head of the first section whose head is not known; none if all are.
+    fn missing_heads(&self) -> Result<Vec<Range<u64>>, Error> {
+        let (header, cut_off) = (&self.header, "a head is cut off");
+        let Some(mut start) = self.sections_start() else {
+            return Ok(Vec::new());
+        };
+        while start < header.payload_end() {
+            let range = start..start + HEAD_BYTES as u64;
+            let head = self.image.get(start as usize..range.end as usize);
+            let head = head.and_then(|head| head.first_chunk());
+            let head = head.ok_or(FormatError::InvalidSections(cut_off))?;
+            let missing = self.unknown([range]);
+            if !missing.is_empty() {
+                return Ok(missing);
+            }
+            let head = SectionHead::read(head, header.identity())?;
+            let end = head.end(start, header.payload_end());
+            start = end.ok_or(FormatError::InvalidSections(cut_off))?;
+        }
+        Ok(Vec::new())
     }
 
     /// All bytes that are not known.

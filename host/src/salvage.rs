@@ -113,6 +113,7 @@ impl Decompressor {
         match cut_off {
             // Missing bytes are an error even if they belong to no chunk.
             Some(error) if lost.is_empty() => Err(error.into()),
+            None if lost.is_empty() => Ok(read.check_sections().map(|()| Vec::new())?),
             _ => Ok(damages(&read, lost)),
         }
     }

@@ -193,7 +193,7 @@ impl<R: ReadAt> StreamAt<R> {
     /// Reads the bytes that say where the chunks are: of the stream, with zeros in place of others.
     #[cfg(any(feature = "cuda", all(test, feature = "emulator")))]
     pub(crate) fn read_places(&mut self) -> Result<&[u8], Error> {
-        self.fetch(&self.stream.missing_places())?;
+        self.fetch_missing(PartialStream::missing_places)?;
         Ok(self.stream.bytes())
     }
 

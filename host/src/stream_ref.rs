@@ -1,4 +1,4 @@
-//! A stream in memory: header, records, chunk table, payload, and the updates behind them.
+//! A stream in memory: header, records, chunk table, payload with the sections at its end, and the updates behind it.
 
 use crate::cpu::writer::Writer;
 use crate::encoded::EncodedChunks;
@@ -9,6 +9,7 @@ use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::record;
+use ferrosz_codec::container::section::{self, Section};
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry};
 use ferrosz_codec::container::tiles::prologue_bytes;
 use ferrosz_codec::container::update::{Replacements, Tail};
@@ -31,6 +32,7 @@ pub(crate) struct StreamRef<'a> {
     pub(crate) conversion: Conversion,
     table: &'a [[u8; ENTRY_BYTES]],
     payload: &'a [u8],
+    pub(crate) sections: Vec<Section<'a>>,
     updates: &'a [u8],
     pub(crate) replacements: Replacements,
 }
@@ -59,11 +61,11 @@ impl<'a> StreamRef<'a> {
         let (bytes, payload) = bytes.split_at(header.payload_start() as usize);
         let table = table(&header, bytes)?;
         let records = &bytes[HEADER_BYTES..header.table_start() as usize];
-        Self::of_sections(header, [records, payload, updates], table)
+        Self::of_parts(header, [records, payload, updates], table)
     }
 
     /// A stream with these records, payload and updates.
-    fn of_sections(
+    fn of_parts(
         header: Header,
         [records, payload, updates]: [&'a [u8]; 3],
         table: &'a [[u8; ENTRY_BYTES]],
@@ -77,6 +79,10 @@ impl<'a> StreamRef<'a> {
             conversion: conversion(&header, records)?,
             table,
             payload,
+            sections: match section::start(&header, table) {
+                Some(start) => section::read(payload, start, header.identity())?,
+                None => Vec::new(),
+            },
             updates,
             replacements: Replacements::read(updates, &header)?,
         })
@@ -89,7 +95,7 @@ impl<'a> StreamRef<'a> {
         table: &'a [[u8; ENTRY_BYTES]],
         payload: &'a [u8],
     ) -> Result<Self, FormatError> {
-        Self::of_sections(header, [records, payload, &[]], table)
+        Self::of_parts(header, [records, payload, &[]], table)
     }
 
     /// Reads the rest of a stream whose header is undamaged. Bytes may be missing at its end, and any bytes may follow
@@ -97,12 +103,13 @@ impl<'a> StreamRef<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of the header, and of updates that are damaged or cut off, as it is then unknown which chunks they
-    /// replace.
+    /// The errors of the header, and of sections and updates that are damaged or cut off: it is then unknown which chunks the
+    /// updates replace.
     pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let header = Header::read(bytes)?;
         let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
-        if header.update_bytes > 0 && found < needed {
+        let is_behind_chunks = header.update_bytes > 0 || header.has_sections;
+        if is_behind_chunks && found < needed {
             return Err(FormatError::Truncated { needed, found });
         }
         let part = |from: u64, to: u64| &bytes[from.min(found) as usize..to.min(found) as usize];
@@ -111,7 +118,7 @@ impl<'a> StreamRef<'a> {
         record::check(records, header.record_sum)?;
         let table = part(header.table_start(), header.payload_start());
         let payload = part(header.payload_start(), header.payload_end());
-        Self::of_sections(header, [records, payload, updates], table.as_chunks().0)
+        Self::of_parts(header, [records, payload, updates], table.as_chunks().0)
     }
 
     /// The entries of the table; fewer if the stream is cut off.
@@ -119,7 +126,7 @@ impl<'a> StreamRef<'a> {
         self.table
     }
 
-    /// The bytes of all chunks but replaced ones.
+    /// The bytes of all chunks but replaced ones, and of the sections.
     pub(crate) fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -160,7 +167,7 @@ impl<'a> StreamRef<'a> {
         Ok(entry)
     }
 
-    /// A stream without updates, with this header except for the length of its payload, and with these records. It has
+    /// A stream without updates and sections, with this header except for the length of its payload, and with these records. It has
     /// the bytes of the chunks with these numbers, and of no other chunks. Checksums are not checked: the checksum of a
     /// damaged chunk stays wrong.
     ///
@@ -177,6 +184,7 @@ impl<'a> StreamRef<'a> {
             record_bytes: records.len() as u64,
             record_sum: checksum(0, records),
             payload_bytes: 0,
+            has_sections: false,
             update_bytes: 0,
             ..header
         };

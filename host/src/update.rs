@@ -353,7 +353,9 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
             return Err(FormatError::ChunkChecksum { chunk: number }.into());
         }
     }
-    stream.rewrite(header, stream.records, 0..header.chunks())
+    let mut compacted = stream.rewrite(header, stream.records, 0..header.chunks())?;
+    stream.copy_sections(&mut compacted)?;
+    Ok(compacted)
 }
 
 /// The header of a stream without its updates, whose bytes it still counts.

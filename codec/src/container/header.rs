@@ -54,6 +54,10 @@ pub(super) const RECORDS_SUM_AT: usize = 120;
 pub(super) const IDENTITY_AT: usize = 128;
 pub(super) const PAYLOAD_AT: usize = 136;
 pub(super) const UPDATES_AT: usize = 144;
+
+/// The bit of the payload's length that says that there are sections.
+pub(super) const SECTIONS: u64 = 1;
+
 pub(super) const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
 /// The first word of the checksum, which covers all words before it.
@@ -89,8 +93,10 @@ pub struct Header {
     pub record_bytes: u64,
     /// Checksum of the records.
     pub record_sum: u64,
-    /// Bytes of all chunks.
+    /// Bytes of all chunks, and of the sections behind them.
     pub payload_bytes: u64,
+    /// Whether there are sections: see [`section`](crate::container::section).
+    pub has_sections: bool,
     /// Bytes of the updates behind the payload.
     pub update_bytes: u64,
 }
@@ -124,6 +130,7 @@ impl Layout {
             record_bytes: 0,
             record_sum: HEADER_SEED,
             payload_bytes: 0,
+            has_sections: false,
             update_bytes: 0,
         }
     }
@@ -270,7 +277,8 @@ impl Header {
         put(RECORDS_AT, &self.record_bytes.to_le_bytes());
         put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
         put(ERROR_AT, &self.error_bits.to_le_bytes());
-        put(PAYLOAD_AT, &self.payload_bytes.to_le_bytes());
+        let payload = self.payload_bytes | u64::from(self.has_sections);
+        put(PAYLOAD_AT, &payload.to_le_bytes());
         put(UPDATES_AT, &self.update_bytes.to_le_bytes());
         let mut words = to_words(&bytes);
         seal(&mut words);
@@ -348,7 +356,8 @@ impl Header {
             conversion,
             record_bytes: get_u64(bytes, RECORDS_AT),
             record_sum: get_u64(bytes, RECORDS_SUM_AT),
-            payload_bytes: get_u64(bytes, PAYLOAD_AT),
+            payload_bytes: get_u64(bytes, PAYLOAD_AT) & !SECTIONS,
+            has_sections: get_u64(bytes, PAYLOAD_AT) & SECTIONS != 0,
             update_bytes: get_u64(bytes, UPDATES_AT),
             ..layout.header(dtype, bound, error_bits)
         };
@@ -392,16 +401,22 @@ fn check_lengths(header: &Header, layout: &Layout) -> Result<(), FormatError> {
     if with_records.is_none() || !is_whole(header.record_bytes) {
         return Err(invalid("impossible length of records"));
     }
-    let whole = with_records.and_then(|bytes| bytes.checked_add(header.update_bytes));
+    let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
+    let most_payload = match header.has_sections {
+        true => MAX_PAYLOAD,
+        false => most - before,
+    };
+    if header.payload_bytes > most_payload || !is_whole(header.payload_bytes) {
+        return Err(invalid("impossible payload length"));
+    }
+    let whole = with_records
+        .and_then(|bytes| bytes.checked_add(header.update_bytes))
+        .and_then(|bytes| bytes.checked_add(most_payload));
     if whole.is_none() || !is_whole(header.update_bytes) {
         return Err(invalid("impossible length of updates"));
     }
     if header.update_bytes != 0 && header.codec.tiles().is_some() {
         return Err(invalid("a stream of tiles has no updates"));
-    }
-    let before = HEADER_BYTES as u64 + layout.entries() * ENTRY_BYTES as u64;
-    if header.payload_bytes > most - before || !is_whole(header.payload_bytes) {
-        return Err(invalid("impossible payload length"));
     }
     Ok(())
 }

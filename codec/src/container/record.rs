@@ -46,10 +46,10 @@ pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
         let record = take(&mut rest).ok_or(FormatError::InvalidRecords(
             "a record ends behind their end",
         ))?;
-        if !record.kind.0.iter().all(u8::is_ascii_alphabetic) {
+        if !record.kind.is_letters() {
             return Err(FormatError::InvalidRecords("a kind is not four letters"));
         }
-        if record.kind.is_critical() && !KNOWN.contains(&record.kind) {
+        if !record.kind.is_known(&KNOWN) {
             return Err(FormatError::UnknownRecord(record.kind));
         }
     }

@@ -1,8 +1,8 @@
-//! The kind of a record.
+//! The kind of a record or a section.
 
 use core::fmt;
 
-/// The kind of a record: four letters.
+/// The kind of a record or a section: four letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordKind(pub [u8; 4]);
 
@@ -22,6 +22,16 @@ impl RecordKind {
     /// Whether a reader that does not know the kind must refuse the stream.
     pub const fn is_critical(self) -> bool {
         self.0[0].is_ascii_uppercase()
+    }
+
+    /// Whether it is four letters, as all kinds are.
+    pub fn is_letters(self) -> bool {
+        self.0.iter().all(u8::is_ascii_alphabetic)
+    }
+
+    /// Whether a reader that knows these kinds may read the stream.
+    pub fn is_known(self, known: &[Self]) -> bool {
+        !self.is_critical() || known.contains(&self)
     }
 }
 

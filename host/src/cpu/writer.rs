@@ -6,6 +6,8 @@ use crate::error::Error;
 use crate::memory;
 use crate::table::Table;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
+use ferrosz_codec::container::record_kind::RecordKind;
+use ferrosz_codec::container::section;
 use ferrosz_codec::container::table::ENTRY_BYTES;
 
 /// A stream while it is written. Until [`Writer::finish`] its header is zero, so that no reader takes it for a stream.
@@ -73,6 +75,26 @@ impl<'s> Writer<'s> {
         self.sink
             .expect(bytes.saturating_mul(waves + waves.div_ceil(16)));
         Ok(())
+    }
+
+    /// Appends a section, behind all chunks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the sink.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "no encoder writes sections yet")
+    )]
+    pub(crate) fn append_section(
+        &mut self,
+        kind: RecordKind,
+        contents: &[u8],
+    ) -> Result<(), Error> {
+        let bytes = section::to_bytes(kind, contents, self.header.identity());
+        self.payload_bytes += bytes.len() as u64;
+        self.header.has_sections = true;
+        self.sink.append(&bytes)
     }
 
     /// Writes header, records and chunk table.

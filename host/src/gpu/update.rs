@@ -97,7 +97,9 @@ pub(crate) fn compact<E: Executor>(
     }
     let header = without_updates(&stream)?;
     // Its payload is not known here, and is copied where it is.
-    let places = stream.rewrite(header, stream.records, 0..header.chunks())?;
+    let mut places = stream.rewrite(header, stream.records, 0..header.chunks())?;
+    let sections = places.len();
+    stream.copy_sections(&mut places)?;
     check_room(output, places.len() as u64)?;
     let start = header.payload_start();
     executor.upload(&places[..start as usize], output)?;
@@ -108,6 +110,7 @@ pub(crate) fn compact<E: Executor>(
         moves.add(from..from + bytes.len() as u64);
     }
     moves.run(executor, memory, output)?;
+    executor.upload(&places[sections..], output.from(sections as u64 / 4))?;
     Ok(places.len() as u64)
 }
 

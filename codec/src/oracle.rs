@@ -13,6 +13,7 @@ use crate::container::layout::Layout;
 use crate::container::record::{self, Record};
 use crate::container::record_kind::RecordKind;
 use crate::container::roles::Role;
+use crate::container::section;
 use crate::container::table::Entry;
 use crate::container::tiles::prologue_bytes;
 use crate::container::update::{Replacements, Tail};
@@ -389,6 +390,9 @@ fn read_chunks<'a>(
             return Err(FormatError::ChunkChecksum { chunk: number });
         }
         chunks.push((entry, bytes));
+    }
+    if let Some(start) = section::start(header, table.as_chunks().0) {
+        section::read(payload, start, header.identity())?;
     }
     Ok(chunks)
 }

@@ -99,6 +99,7 @@ class Header:
     record_bytes: int
     identity: int
     payload_bytes: int
+    has_sections: int
     update_bytes: int
     tiles: int  # of a whole chunk; None with codecs of blocks
 
@@ -221,12 +222,13 @@ def read_header(data):
     roles = read_roles(role_bits, rank)
     if identity != mix(checksum(head[:128], 0)):
         raise ValueError("the identity does not fit the header")
+    has_sections, payload_bytes = payload_bytes & 1, payload_bytes & ~1
     if record_bytes % 16 or payload_bytes % 16 or update_bytes % 16:
         raise ValueError("a length in the header is not a multiple of 16")
 
     header = Header(
         value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, has_signs, bound, error,
-        entries, record_bytes, identity, payload_bytes, update_bytes, chunk_tiles,
+        entries, record_bytes, identity, payload_bytes, has_sections, update_bytes, chunk_tiles,
     )
     check_field(header)
     return header
@@ -339,11 +341,11 @@ def check_field(header):
         raise ValueError("the longest chunk table and payload are above the limit")
     if header.entries != entries:
         raise ValueError(f"the header says {header.entries} entries, the field has {entries}")
-    if n == 0 and (header.payload_bytes or header.update_bytes):
+    if n == 0 and (header.payload_bytes and not header.has_sections or header.update_bytes):
         raise ValueError("a stream without elements has a payload or updates")
     if header.is_tiles and header.update_bytes:
         raise ValueError("a stream of tiles has updates")
-    if header.payload_bytes > longest - 16 * entries:
+    if not header.has_sections and header.payload_bytes > longest - 16 * entries:
         raise ValueError("the payload is longer than the longest one for the extents")
 
 
@@ -386,6 +388,27 @@ def unpack_entry(data, at, start_bits=44):
     return Entry(low & 15, 16 * (low >> 4 & (1 << start_bits) - 1), 16 * (low >> 4 + start_bits), check)
 
 
+# Section 29.
+def read_sections(payload, at, identity, known=()):
+    """The contents of the sections of a payload, by their kinds."""
+    found = {}
+    while at != len(payload):
+        head = payload[at : at + 32]
+        if len(head) < 32 or checksum(head[:24], identity) != struct.unpack_from("<Q", head, 24)[0]:
+            raise ValueError("the head of a section is damaged")
+        kind, zero, length, stored = struct.unpack_from("<4sIQQ", head)
+        if zero or not kind.isalpha() or kind in found:
+            raise ValueError(f"a section has an impossible kind: {kind}")
+        if kind[:1].isupper() and kind not in known:
+            raise ValueError(f"a section that is not known: {kind}")
+        padded = payload[at + 32 : at + 32 + (length + 15) // 16 * 16]
+        if len(padded) % 16 or len(padded) < length or checksum(padded, identity) != stored:
+            raise ValueError(f"section {kind} is damaged")
+        found[kind] = padded[:length]
+        at += 32 + len(padded)
+    return found
+
+
 class Stream:
     """A stream whose header, records, updates and sizes have been checked."""
 
@@ -421,6 +444,11 @@ class Stream:
             (unpack_entry(data, table + 16 * i, header.start_bits), self.payload)
             for i in range(header.entries)
         ]
+        if header.has_sections:
+            last = self.entries[-1][0] if self.entries else None
+            self.sections = read_sections(self.payload, last.start + last.length if last else 0, header.identity)
+        else:
+            self.sections = {}
         self.read_updates(data[updates:end])
         check_rest(data[end:])
 

@@ -57,6 +57,11 @@ pub enum FormatError {
         "the stream has a section '{0}', which this library does not know but needs to decode it: use a newer ferrosz"
     )]
     UnknownSection(RecordKind),
+    /// The stream has safeguards, which calls on device memory do not mend.
+    #[error(
+        "the stream has safeguards, which calls on device memory do not keep: decompress it to host memory"
+    )]
+    SafeguardsOnDevice,
     /// The sections behind the chunks are damaged.
     #[error("the sections behind the chunks are damaged: {0}")]
     InvalidSections(&'static str),

@@ -34,6 +34,7 @@ pub mod mapping;
 pub mod oracle;
 pub mod predict;
 pub mod quantize;
+pub mod safeguard;
 pub mod shape;
 pub mod tile;
 

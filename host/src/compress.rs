@@ -33,6 +33,7 @@ use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::MAX_CLASSES;
 use ferrosz_codec::predict::interp::tune::TighteningChoice;
+use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{Bound, BoundMode, Codec, Dtype, Element, Shape, Value, with_value};
 use std::io::Write;
@@ -74,8 +75,9 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     tightening: TighteningChoice,
-    device: Device,
+    pub(crate) device: Device,
     pub(crate) copies: Copies,
+    pub(crate) safeguards: Safeguards,
 }
 
 impl Compressor {
@@ -228,7 +230,31 @@ impl Compressor {
         Ok(stream.len() as u64)
     }
 
+    /// As [`Compressor::run`], with a bound for each value if there are some.
+    pub(crate) fn run_bounded<V: Value>(
+        &self,
+        version: Version,
+        (field, bounds): (&[V], Option<&[f64]>),
+        sink: &mut dyn Sink,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        match bounds.is_none() && self.safeguards.is_empty() {
+            true => self.run_plain(version, field, sink, progress),
+            false => self.run_guarded(version, (field, bounds), sink, progress),
+        }
+    }
+
     pub(crate) fn run<V: Value>(
+        &self,
+        version: Version,
+        field: &[V],
+        sink: &mut dyn Sink,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        self.run_bounded(version, (field, None), sink, progress)
+    }
+
+    fn run_plain<V: Value>(
         &self,
         version: Version,
         field: &[V],

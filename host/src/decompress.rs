@@ -104,10 +104,11 @@ impl Decompressor {
         part: Option<&Part>,
         progress: Progress<'_>,
     ) -> Result<Vec<N>, Error> {
-        let (read, reading) = reading::<N>(stream, part)?;
+        let (read, reading, part) = reading::<N>(stream, part)?;
         let mut numbers = try_zeroed::<N>(reading.elements() / parts_of::<N>())?;
         let values: &mut [N::Part] = bytemuck::cast_slice_mut(&mut numbers);
         self.run(stream, &read, &reading, values, progress)?;
+        self.mend(&read, part.as_ref(), values)?;
         Ok(numbers)
     }
 
@@ -190,7 +191,7 @@ impl Decompressor {
         out: &mut [N],
         progress: Progress<'_>,
     ) -> Result<usize, Error> {
-        let (read, reading) = reading::<N>(stream, part)?;
+        let (read, reading, part) = reading::<N>(stream, part)?;
         let numbers = reading.elements() / parts_of::<N>();
         let found = out.len() as u64;
         let out = usize::try_from(numbers)
@@ -203,6 +204,7 @@ impl Decompressor {
             })?;
         let values: &mut [N::Part] = bytemuck::cast_slice_mut(out);
         self.run(stream, &read, &reading, values, progress)?;
+        self.mend(&read, part.as_ref(), values)?;
         Ok(out.len())
     }
 
@@ -436,7 +438,9 @@ impl Decompressor {
         let mut coded = try_zeroed::<V::Coded>(reading.elements())?;
         self.read_pieces(version, &read, &reading.pieces, &mut coded, SILENT)?;
         self.take_back(&read, &reading, &mut coded)?;
-        conversion::to_values(&read.conversion, coded)
+        let mut values = conversion::to_values(&read.conversion, coded)?;
+        self.mend(&read, part, &mut values)?;
+        Ok(values)
     }
 }
 
@@ -483,11 +487,11 @@ pub(crate) fn read<V: Value>(stream: &[u8]) -> Result<StreamRef<'_>, FormatError
     Ok(read)
 }
 
-/// A whole stream of these numbers, and the part of it that is to be read.
+/// A whole stream of these numbers, and the part of it that is to be read, that of the parts of complex numbers.
 fn reading<'a, N: Number>(
     stream: &'a [u8],
     part: Option<&Part>,
-) -> Result<(StreamRef<'a>, Reading), Error> {
+) -> Result<(StreamRef<'a>, Reading, Option<Part>), Error> {
     let read = read::<N::Part>(stream)?;
     if N::IS_COMPLEX && !read.order.is_complex() {
         return Err(Error::NotComplex(read.header.value_type));
@@ -497,5 +501,5 @@ fn reading<'a, N: Number>(
         false => part.clone(),
     });
     let reading = Reading::new(&read.header.layout(), &read.order, part.as_ref())?;
-    Ok((read, reading))
+    Ok((read, reading, part))
 }

@@ -5,6 +5,7 @@ use crate::target::{Target, TargetKind};
 use crate::ways::{Setting, Way, refusal};
 use ferrosz_codec::error::AxesError;
 use ferrosz_codec::mapping::axes::Axes;
+use ferrosz_codec::safeguard::Safeguard;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{BoundError, Codec, FormatError, ValueType};
 use std::path::PathBuf;
@@ -14,6 +15,35 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A safeguard has an impossible number, or is there already.
+    #[error(
+        "the safeguard {0} cannot be added: its numbers must be finite, bounds not negative, limits in order; only eight sides may be kept, and every other safeguard once"
+    )]
+    BadSafeguard(Safeguard),
+    /// The bounds of values cannot be used.
+    #[error("the bounds of values cannot be used: {0}")]
+    BadBounds(String),
+    /// A value of the field lies outside of the limits.
+    #[error("value {value} at place {at} is outside of the {limits}")]
+    OutsideLimits {
+        /// The number of the value in the field.
+        at: u64,
+        /// The value.
+        value: f64,
+        /// The limits.
+        limits: Safeguard,
+    },
+    /// The field has no such axis.
+    #[error("values cannot be monotone along axis {axis}: the field has {rank} axes, from 0 on")]
+    NoSuchAxis {
+        /// The axis.
+        axis: u8,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// A stream has safeguards, which this call does not keep.
+    #[error("{0} cannot keep the safeguards of the stream")]
+    Safeguarded(&'static str),
     /// The elements of a part are not consecutive among those that the kernels decode.
     #[error(
         "this part of a field with these axes cannot be decoded in device memory; decode all of it, or the part on the host"

@@ -7,12 +7,14 @@ use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::layout::{Family, Layout};
+use ferrosz_codec::container::section;
 use ferrosz_codec::container::table::{ENTRY_BYTES, Entry, Split};
 use ferrosz_codec::container::tiles::FIRST_ENTRY;
 use ferrosz_codec::mapping::Scale;
 use ferrosz_codec::mapping::axes::Axes;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::safeguard::{Safeguard, Safeguards};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile;
 use ferrosz_codec::with_value;
@@ -62,6 +64,12 @@ pub struct Info {
     pub keeps_zeros: bool,
     /// Bytes of the mask: its record, its entries in the chunk table, and its chunks.
     pub mask_bytes: u64,
+    /// The safeguards.
+    pub safeguards: Vec<Safeguard>,
+    /// Whether each value has a bound of its own, which the stream does not have.
+    pub has_bounds_of_values: bool,
+    /// Bytes of the sections behind the chunks, which hold the corrections for safeguards.
+    pub section_bytes: u64,
     /// Bytes of updates, which are chunks that replaced others.
     pub update_bytes: u64,
     /// Bytes of the whole stream.
@@ -157,6 +165,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     let records = &stream[HEADER_BYTES..header.table_start() as usize];
     let mapping = mapping(&header, records)?;
     let conversion = conversion(&header, records)?;
+    let safeguards = Safeguards::of_records(records)?;
     let (fills, keeps_zeros) = fills(&conversion, &mapping.classes);
     Ok(Info {
         dtype: header.value_type,
@@ -182,6 +191,10 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         fills,
         keeps_zeros,
         mask_bytes: mask_bytes(&header, of_mask),
+        safeguards: safeguards.list().collect(),
+        has_bounds_of_values: safeguards.each,
+        section_bytes: section::start(&header, entries)
+            .map_or(0, |start| header.payload_bytes.saturating_sub(start)),
         update_bytes: header.update_bytes,
         stream_bytes: header.stream_bytes(),
         field_bytes: header.elements() * header.value_type.bytes() as u64,

@@ -73,19 +73,19 @@ impl Compressor {
         field: &[N],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        self.write_stream(field, writer, SILENT)
+        self.write_stream((field, None), writer, SILENT)
     }
 
     pub(crate) fn write_stream<N: Number>(
         &self,
-        field: &[N],
+        (field, bounds): (&[N], Option<&[f64]>),
         mut writer: impl Write + Seek + Send,
         progress: Progress<'_>,
     ) -> Result<u64, Error> {
         let mut sink = Written::new(&mut writer)?;
         let bounded = self.for_numbers::<N>()?.bounded_memory();
         let field: &[N::Part] = bytemuck::cast_slice(field);
-        bounded.run(Version::best(), field, &mut sink, progress)?;
+        bounded.run_bounded(Version::best(), (field, bounds), &mut sink, progress)?;
         sink.finish()
     }
 }
@@ -222,7 +222,10 @@ impl Decompressor {
             progress((bytes.len() / size_of::<V>()) as u64);
             place.writer.write_all(bytes).map_err(WRITE_VALUES)
         };
-        let is_written = self.run_pieces_on_gpu::<V>(bytes, stream, &mut write)?;
+        // Windows of decoded values are mended where they lie.
+        let has_safeguards = !stream.safeguards.is_empty();
+        let is_written =
+            !has_safeguards && self.run_pieces_on_gpu::<V>(bytes, stream, &mut write)?;
         if stream.header.elements() > 0 && !is_written {
             let most = window / size_of::<V::Coded>() as u64;
             self.write_windows::<V>(stream, most, place, progress)?;
@@ -265,6 +268,7 @@ impl Decompressor {
                             read_in_order(read, &reading.pieces, elements)?;
                             self.take_back(stream, &reading, elements)
                         })?;
+                        self.mend(stream, Some(part), &mut values)?;
                         if !writing.hand((number, values)) {
                             break;
                         }

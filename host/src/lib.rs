@@ -55,6 +55,7 @@ mod peers;
 mod progress;
 mod read_at;
 mod reading;
+mod safeguards;
 mod salvage;
 mod sample;
 mod sampled_field;
@@ -83,6 +84,7 @@ pub use decompress::Decompressor;
 pub use device::{Device, Gpus};
 pub use error::Error;
 pub use ferrosz_codec::mapping::axes::Axes;
+pub use ferrosz_codec::safeguard::Safeguard;
 pub use ferrosz_codec::value::{Bf16, F16};
 pub use ferrosz_codec::{
     Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preference, Preset, Shape,

@@ -8,7 +8,7 @@ use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record;
 use ferrosz_codec::container::section::{self, HEAD_BYTES, SectionHead};
-use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
@@ -203,12 +203,20 @@ impl PartialStream {
         }
         let stream = StreamRef::read(&self.image)?;
         let mut chunks = Vec::new();
+        if !stream.safeguards.is_empty() && !entries.is_empty() {
+            let all = stream.sections.iter().map(|section| section.unchecked());
+            chunks.extend(all.map(|contents| self.range_of(contents)));
+        }
         for entry in entries {
-            let bytes = stream.chunk(*entry)?.bytes;
-            let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
-            chunks.push(start..start + bytes.len() as u64);
+            chunks.push(self.range_of(stream.chunk(*entry)?.bytes));
         }
         Ok(self.unknown(chunks))
+    }
+
+    /// Where bytes of the stream are in it, and the zeros behind them, up to a whole unit.
+    fn range_of(&self, bytes: &[u8]) -> Range<u64> {
+        let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
+        start..(start + bytes.len() as u64).next_multiple_of(CHUNK_ALIGNMENT)
     }
 
     /// The bytes to put in before [`crate::info()`] can describe the stream; none if all are known.

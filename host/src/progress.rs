@@ -16,6 +16,8 @@ use std::io::{Seek, Write};
 pub struct Reporting<'p, C> {
     pub(crate) calls: C,
     pub(crate) progress: Progress<'p>,
+    /// The bounds of a compressor's values.
+    pub(crate) bounds: Option<&'p [f64]>,
 }
 
 /// For calls without reports.
@@ -42,11 +44,21 @@ impl Compressor {
         Reporting {
             calls: *self,
             progress: report,
+            bounds: None,
         }
     }
 }
 
-impl Reporting<'_, Compressor> {
+impl<'p> Reporting<'p, Compressor> {
+    /// The same calls with bounds of values: see [`Compressor::bounds_of_values`].
+    #[must_use]
+    pub fn bounds_of_values(self, bounds: &'p [f64]) -> Self {
+        Self {
+            bounds: Some(bounds),
+            ..self
+        }
+    }
+
     /// [`Compressor::compress`].
     ///
     /// # Errors
@@ -54,10 +66,14 @@ impl Reporting<'_, Compressor> {
     /// Those of [`Compressor::compress`].
     pub fn compress<N: Number>(&self, field: &[N]) -> Result<Vec<u8>, Error> {
         let mut stream = Vec::new();
-        let Self { calls, progress } = self;
+        let Self {
+            calls,
+            progress,
+            bounds,
+        } = *self;
         let field: &[N::Part] = bytemuck::cast_slice(field);
         let calls = calls.for_numbers::<N>()?;
-        calls.run(Version::best(), field, &mut stream, progress)?;
+        calls.run_bounded(Version::best(), (field, bounds), &mut stream, progress)?;
         Ok(stream)
     }
 
@@ -71,7 +87,7 @@ impl Reporting<'_, Compressor> {
         field: &[N],
         writer: impl Write + Seek + Send,
     ) -> Result<u64, Error> {
-        self.calls.write_stream(field, writer, self.progress)
+        (self.calls).write_stream((field, self.bounds), writer, self.progress)
     }
 }
 
@@ -81,6 +97,7 @@ impl Decompressor {
         Reporting {
             calls: *self,
             progress: report,
+            bounds: None,
         }
     }
 }

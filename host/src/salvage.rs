@@ -55,8 +55,13 @@ impl Decompressor {
         let stream = StreamRef::read_remains(stream)?;
         stream.header.check_values::<V>()?;
         let (coded, lost) = self.salvage_coded(&stream, progress)?;
-        let values = conversion::to_values(&stream.conversion, coded)?;
-        Ok((values, damages(&stream, lost)))
+        let mut values = conversion::to_values(&stream.conversion, coded)?;
+        let damages = damages(&stream, lost);
+        if !stream.safeguards.is_empty() {
+            self.mend(&stream, None, &mut values)?;
+            forget(&stream, &damages, &mut values);
+        }
+        Ok((values, damages))
     }
 
     /// The elements of a stream, in the order of the user's axes, and what is lost of them.
@@ -135,6 +140,17 @@ impl Decompressor {
             lost.extend(lost_of_mask(&mask, mask.check()));
         }
         Ok(lost)
+    }
+}
+
+/// Makes lost values NaN, or 0 in integer types, which were mended.
+fn forget<V: Value>(stream: &StreamRef<'_>, damages: &[Damage], values: &mut [V]) {
+    let user = stream.order.user_extents(&stream.header.extents);
+    let lost = V::from_number(f64::NAN).unwrap_or_default();
+    for part in damages.iter().flat_map(|damage| &damage.lost) {
+        for run in part.runs(user.lengths()) {
+            values[run.start as usize..run.end as usize].fill(lost);
+        }
     }
 }
 

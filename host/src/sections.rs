@@ -34,7 +34,6 @@ impl<'a> StreamRef<'a> {
     /// # Errors
     ///
     /// [`FormatError::InvalidSections`] if they are damaged.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no reader needs a section yet"))]
     pub(crate) fn section(&self, kind: RecordKind) -> Result<Option<&'a [u8]>, FormatError> {
         let found = self.sections.iter().find(|one| one.head.kind == kind);
         found.map(Section::contents).transpose()

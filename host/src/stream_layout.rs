@@ -12,6 +12,7 @@ use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::{Dtype, FormatError, ValueType};
 
 /// The layout of a stream, the order of the axes of its coded field, and the type of its values.
@@ -66,6 +67,9 @@ impl StreamLayout {
             found: start.len() as u64,
         })?;
         record::check(records, header.record_sum)?;
+        if !Safeguards::of_records(records)?.is_empty() {
+            return Err(FormatError::SafeguardsOnDevice);
+        }
         let order = Order::of_records(records, &header)?;
         Ok(Self::of_header(&header, order))
     }

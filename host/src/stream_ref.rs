@@ -18,6 +18,7 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::safeguard::Safeguards;
 
 /// A complete stream.
 pub(crate) struct StreamRef<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct StreamRef<'a> {
     pub(crate) mapping: ValueMapping,
     /// The conversion of values.
     pub(crate) conversion: Conversion,
+    /// The safeguards, which the values that are decoded of chunks do not have yet.
+    pub(crate) safeguards: Safeguards,
     table: &'a [[u8; ENTRY_BYTES]],
     payload: &'a [u8],
     pub(crate) sections: Vec<Section<'a>>,
@@ -77,6 +80,7 @@ impl<'a> StreamRef<'a> {
             records,
             mapping: mapping(&header, records)?,
             conversion: conversion(&header, records)?,
+            safeguards: Safeguards::of_records(records)?,
             table,
             payload,
             sections: match section::start(&header, table) {

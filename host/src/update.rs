@@ -78,6 +78,7 @@ impl Update {
     /// number of the part's elements.
     pub fn new<V: Value>(stream: &[u8], part: &Part, values: &[V]) -> Result<Self, Error> {
         let stream = read::<V>(stream)?;
+        stream.refuse_safeguards("an update")?;
         let conversion = &stream.conversion;
         let error = stream.header.quantizer::<V::Coded>()?.error();
         let close = CloseToFill::of(&stream, error);

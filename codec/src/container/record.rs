@@ -15,11 +15,13 @@ const ALIGNMENT: usize = 16;
 pub const HEAD_BYTES: usize = 8;
 
 /// The kinds of records that this library knows.
-const KNOWN: [RecordKind; 4] = [
+const KNOWN: [RecordKind; 6] = [
     RecordKind::AXES,
     RecordKind::CONV,
+    RecordKind::CORR,
     RecordKind::CPLX,
     RecordKind::MASK,
+    RecordKind::SAFE,
 ];
 
 /// A record.

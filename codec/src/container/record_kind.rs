@@ -16,6 +16,16 @@ impl RecordKind {
     /// The conversion of values: see [`crate::mapping::conversion`].
     pub const CONV: Self = Self(*b"CONV");
 
+    /// Corrections: the section has a stream of them, whose record names the stream that they belong to. See
+    /// [`crate::safeguard`].
+    pub const CORR: Self = Self(*b"CORR");
+
+    /// Values in place of decoded ones, in a section: see [`crate::safeguard`].
+    pub const EXAC: Self = Self(*b"EXAC");
+
+    /// The safeguards: see [`crate::safeguard`].
+    pub const SAFE: Self = Self(*b"SAFE");
+
     /// The classes of the mask: see [`crate::mapping::mask`].
     pub const MASK: Self = Self(*b"MASK");
 

@@ -14,6 +14,7 @@ use crate::device::Device;
 use crate::fill::Fills;
 use crate::keeping::Keeping;
 use crate::scratch::Copies;
+use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::{Bound, Preference};
 
 impl Compressor {
@@ -48,6 +49,7 @@ impl Compressor {
             tightening: Preference::default().tightening(),
             device: Device::default(),
             copies: Copies::default(),
+            safeguards: Safeguards::default(),
         }
     }
 

@@ -1,0 +1,167 @@
+//! Finds the corrections that values need.
+
+use crate::quantize::field::is_within;
+use crate::safeguard::exp::exp_below;
+use crate::safeguard::mend::{LEVELS, Mender, nearest_at};
+use crate::value::Value;
+
+/// What becomes of a decoded value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mended<V> {
+    /// It gets a correction, which may be 0, and so becomes this value.
+    Corrected(i16, V),
+    /// It is replaced by this value.
+    Exact(V),
+}
+
+/// The least and the largest number that a value may become, because of its neighbour before it.
+pub type Range = [f64; 2];
+
+/// Any number.
+pub const ANY: Range = [f64::NEG_INFINITY, f64::INFINITY];
+
+/// Slightly less than 1, for products that must not be rounded up.
+const BELOW: f64 = 1.0 - f64::EPSILON;
+
+/// Finds corrections.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Guard {
+    /// What a decoder does.
+    pub mender: Mender,
+    /// Numbers below e^-E and e^E for the bound E of logarithms.
+    log: [f64; 2],
+}
+
+impl Guard {
+    /// The guard of a stream that is mended so.
+    pub fn new(mender: Mender) -> Self {
+        let bound = mender.safeguards.log.unwrap_or_default();
+        Self {
+            mender,
+            log: [exp_below(-bound), exp_below(bound)],
+        }
+    }
+
+    /// Whether a value may come back as another, which is finite, given the value that the codec decoded and the value's own
+    /// bound, if it has one. Decides exactly, or refuses what is too close to a bound.
+    #[inline(always)]
+    pub fn allows<V: Value>(&self, value: V, decoded: V, other: V, own: Option<f64>) -> bool {
+        if value.to_value_bits() == other.to_value_bits() {
+            return true;
+        }
+        let [v, d, r] = [value, decoded, other].map(V::to_number);
+        if self.mender.is_exempt(other) || sign(v) == sign(d) && sign(v) != sign(r) {
+            return false;
+        }
+        let error = match self.mender.step.is_relative {
+            true => sharp(self.mender.step.error * v.abs()),
+            false => self.mender.step.error,
+        };
+        let has_sign = !self.mender.step.is_relative || sign(v) == sign(r);
+        let is_near = is_within(v, r, error) && own.is_none_or(|own| is_within(v, r, own));
+        has_sign && is_near && self.keeps_sides(v, r) && self.keeps_functions(v, r)
+    }
+
+    #[inline(always)]
+    fn keeps_sides(&self, v: f64, r: f64) -> bool {
+        let safeguards = &self.mender.safeguards;
+        let mut keeps = safeguards
+            .limits
+            .is_none_or(|[low, high]| r >= low && r <= high);
+        for side in safeguards.sides() {
+            keeps &= (v >= *side) == (r >= *side);
+        }
+        keeps
+    }
+
+    #[inline(always)]
+    fn keeps_functions(&self, v: f64, r: f64) -> bool {
+        let safeguards = &self.mender.safeguards;
+        let mut keeps = true;
+        if safeguards.log.is_some() {
+            // The first is a number above |v| e^-E, as the factor is below e^-E by less than this.
+            let [least, most] = [v * self.log[0] * (1.0 + 1e-12), v * self.log[1] * BELOW];
+            keeps &= match v > 0.0 {
+                true => least >= f64::MIN_POSITIVE && r >= least && r <= most,
+                false => sign(v) == sign(r),
+            };
+        }
+        if let Some(bound) = safeguards.exp {
+            // |e^r - e^v| = e^v |e^(r - v) - 1|, with ln(1 + q) >= 2 q / (2 + q) and -ln(1 - q) >= q.
+            let q = sharp(bound * exp_below(-v));
+            let (above, below) = (sharp((r - v) * (1.0 + 1e-15)), (v - r) * (1.0 + 1e-15));
+            keeps &= match r > v {
+                true => above <= 2.0 * q / (2.0 + q) * BELOW * BELOW && q > 0.0,
+                false => below <= q,
+            };
+        }
+        if let Some(bound) = safeguards.square {
+            let distance = (v - r).abs() * (v + r).abs() * (1.0 + 1e-15);
+            keeps &= distance <= bound;
+        }
+        keeps
+    }
+
+    /// What becomes of a decoded value, so that the value is kept within a range; none if nothing that is allowed lies
+    /// there.
+    #[inline(always)]
+    pub fn mended<V: Value>(
+        &self,
+        value: V,
+        decoded: V,
+        own: Option<f64>,
+        [low, high]: Range,
+    ) -> Option<Mended<V>> {
+        if self.mender.is_exempt(value) {
+            return Some(Mended::Corrected(0, decoded));
+        }
+        let fits = |other: V| {
+            let number = other.to_number();
+            number >= low && number <= high && self.allows(value, decoded, other, own)
+        };
+        if !self.mender.is_exempt(decoded) {
+            let limited = self.mender.limited(decoded);
+            if fits(limited) {
+                return Some(Mended::Corrected(0, limited));
+            }
+            let number = limited.to_number();
+            let target = value.to_number().max(low).min(high);
+            let share = (target - number).abs() / self.mender.step.at(number);
+            let sign = if target < number { -1 } else { 1 };
+            let tried = |correction: i16| {
+                let other = self.mender.corrected(limited, correction);
+                fits(other).then_some(Mended::Corrected(correction, other))
+            };
+            // Beyond the step there is nothing that is allowed, but for rounding.
+            if share <= 1.0 {
+                if let Some(mended) = tried(sign) {
+                    return Some(mended);
+                }
+                for level in 0..LEVELS {
+                    if let Some(mended) = tried(sign * nearest_at(level, share)) {
+                        return Some(mended);
+                    }
+                }
+            }
+        }
+        let ends = [low, high].map(|end| V::from_number(end).filter(|end| fits(*end)));
+        let exact = Some(value).filter(|value| fits(*value));
+        exact.or(ends[0]).or(ends[1]).map(Mended::Exact)
+    }
+}
+
+/// A product, slightly lower; 0 instead of numbers that are rounded coarsely.
+#[inline(always)]
+fn sharp(product: f64) -> f64 {
+    match product > 1e-290 {
+        true => product * BELOW,
+        false => 0.0,
+    }
+}
+
+/// 1 for positive numbers, -1 for negative ones, 0 for zeros.
+#[inline(always)]
+fn sign(number: f64) -> i32 {
+    i32::from(number > 0.0) - i32::from(number < 0.0)
+}

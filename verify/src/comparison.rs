@@ -4,8 +4,9 @@ use crate::judge::{Judgement, judge};
 use crate::missing;
 use crate::numbers::numbers;
 use crate::quality::{self, Class, Kept, Quality};
+use crate::safeguards::{Broken, Pair};
 use ferrosz::scratch::Copies;
-use ferrosz::{Bound, BoundError, BoundMode, Error, Info, Value};
+use ferrosz::{Bound, BoundError, BoundMode, Error, Info, Safeguard, Value};
 
 /// A stream compared with its original.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct Comparison {
     pub quality: Quality,
     /// The finite fill values. NaNs are among the values that are not finite.
     pub fills: Kept,
+    /// The safeguards that are not kept.
+    pub broken: Vec<Broken>,
 }
 
 /// What is said about an array and its decoded form.
@@ -29,6 +32,10 @@ pub struct Claim {
     pub absolute_error: f64,
     /// The values of missing elements, which come back.
     pub fills: Vec<f64>,
+    /// The safeguards.
+    pub safeguards: Vec<Safeguard>,
+    /// The bounds of values, if they are known.
+    pub bounds: Option<Vec<f64>>,
 }
 
 impl Claim {
@@ -43,6 +50,8 @@ impl Claim {
             bound: bound_of(info)?,
             absolute_error: info.absolute_error,
             fills: info.fills.clone(),
+            safeguards: info.safeguards.clone(),
+            bounds: None,
         })
     }
 }
@@ -81,6 +90,13 @@ impl Comparison {
         for array in [original, decoded] {
             check_length(array.len() as u64, &claim.extents)?;
         }
+        let broken = Pair {
+            original,
+            decoded,
+            extents: &claim.extents,
+            fills: &claim.fills,
+        }
+        .broken(&claim.safeguards, claim.bounds.as_deref())?;
         let (mut array, mut decoded) = (numbers(original)?, numbers(decoded)?);
         let mut fills = Kept { count: 0, kept: 0 };
         if claim.fills.iter().any(|fill| fill.is_finite()) {
@@ -103,7 +119,13 @@ impl Comparison {
             judgement,
             quality,
             fills,
+            broken,
         })
+    }
+
+    /// Whether the bound, the promise of the stream and its safeguards are kept.
+    pub fn is_kept(&self) -> bool {
+        self.judgement.is_kept() && self.broken.is_empty()
     }
 
     /// The RMSE over the range; none if the range is 0.

@@ -8,9 +8,11 @@ mod judge;
 mod missing;
 mod numbers;
 mod quality;
+mod safeguards;
 mod ssim;
 
 pub use comparison::{Claim, Comparison};
 pub use judge::{Judgement, judge};
 pub use quality::{Class, Kept, Quality, measure};
+pub use safeguards::{Broken, Pair, Promise};
 pub use ssim::ssim;

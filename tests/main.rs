@@ -23,6 +23,7 @@ mod promises;
 mod pwrel;
 mod quality;
 mod rewrites;
+mod safeguards;
 mod seek;
 mod signs;
 mod spool;

@@ -5,6 +5,7 @@ use crate::bare::args::{AatroxFlags, Bare, CuszpReading, CuszpWriting};
 use crate::bounds::{BoundFlags, Bounds};
 use crate::files::{Files, Replace};
 use crate::fills::{FillFlag, fill_flag};
+use crate::safeguards::SafeguardFlags;
 use crate::units::{Rate, rate, size};
 use crate::{
     codec_choice::CodingFlags,
@@ -167,6 +168,9 @@ pub struct Compress {
     /// As --keep sign.
     #[arg(long, hide = true)]
     pub keep_sign: bool,
+    /// Promises about each value beside the bound.
+    #[command(flatten)]
+    pub safeguards: SafeguardFlags,
     /// Dimensions of blocks or tiles, 1 to 3; a preset chooses them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
@@ -373,6 +377,9 @@ pub struct Verify {
     /// Element type and dimensions of the original; those of the stream for raw values without flags.
     #[command(flatten)]
     pub shape: ShapeFlags,
+    /// The bounds of values that were given to `compress`, which a stream does not have.
+    #[arg(long, value_name = "FILE", hide = true, value_parser = location())]
+    pub abs_field: Option<Location>,
 }
 
 /// `ferrosz info`.

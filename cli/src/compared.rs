@@ -31,10 +31,16 @@ impl Compared<'_> {
             judgement: found,
             quality,
             fills,
+            broken,
         } = self.comparison;
         let class = |(class, kept): &(Class, Kept)| json!({ "class": class.name(), "count": kept.count, "kept": kept.kept });
         json!({
-            "kept": found.is_kept(),
+            "kept": self.comparison.is_kept(),
+            "broken_safeguards": broken.iter().map(|one| json!({
+                "safeguard": one.promise.to_string(),
+                "values": one.count,
+                "first_index": coordinates(one.first, self.extents),
+            })).collect::<Vec<_>>(),
             "limit": found.limit,
             "largest_error": found.largest_error,
             "largest_error_at": found.largest_error_at,
@@ -73,8 +79,19 @@ impl Compared<'_> {
             judgement: found,
             quality,
             fills,
+            broken,
         } = self.comparison;
         let at = |at: u64| format!("at {}", place(at, self.extents));
+        let broken = broken.iter().map(|one| {
+            let (count, place) = (one.count, at(one.first));
+            (
+                "safeguard",
+                format!(
+                    "NO: {} is broken by {count} values, first {place}",
+                    one.promise
+                ),
+            )
+        });
         let of_largest =
             (found.largest_error_at).map_or(String::new(), |worst| format!(", {}", at(worst)));
         let mut pairs = vec![
@@ -142,6 +159,7 @@ impl Compared<'_> {
             let text = format!("{not_finite} not finite, {changed} of them changed");
             pairs.push(("NaN, infinities", text));
         }
+        pairs.extend(broken);
         pairs
     }
 }

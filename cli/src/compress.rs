@@ -10,7 +10,7 @@ use crate::{
     suffix::Holds,
 };
 use ferrosz::target::{Figures, Found, Target};
-use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preference, Preset};
+use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preference, Preset, Reporting};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Seek};
@@ -45,6 +45,7 @@ pub fn run(args: &Compress, common: &Common) -> Result<bool, Failure> {
             job,
             aim,
             fills,
+            bounds: args.safeguards.bounds(&field.shape())?,
         };
         with_field!(field, array => compress(&call, compressor, &array)?);
         Ok(true)
@@ -129,7 +130,7 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         compressor = (compressor.with_chunk_tiles(tiles))
             .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}")))?;
     }
-    prefer(args.prefer, compressor)
+    args.safeguards.apply(prefer(args.prefer, compressor)?)
 }
 
 /// A compressor with the preference of the flag.
@@ -150,6 +151,8 @@ struct Call<'a> {
     aim: Aim,
     /// The fill values that the input names.
     fills: Vec<Fill>,
+    /// The bound of each value.
+    bounds: Option<Vec<f64>>,
 }
 
 impl Call<'_> {
@@ -175,6 +178,11 @@ impl Compressed {
         compressor: Compressor,
         array: &Array<V>,
     ) -> Result<Self, Failure> {
+        if call.bounds.is_some() && matches!(call.aim, Aim::Target(_)) {
+            return Err(Failure::usage(
+                "--abs-field has a bound for each value, and a target searches one for all: give a bound",
+            ));
+        }
         match call.aim {
             Aim::Bound(_) => Self::within(call, compressor, array),
             Aim::Target(target) => Self::search(call, target, compressor, array),
@@ -192,26 +200,29 @@ impl Compressed {
         let progress = Progress::new("compressing", elements, size_of::<V>() as u64, quiet);
         let chosen = compressor.choose(&array.values)?;
         let advance = |more| progress.advance(more);
+        let calls = chosen.progress(&advance);
+        let calls = match &call.bounds {
+            Some(bounds) => calls.bounds_of_values(bounds),
+            None => calls,
+        };
         let output = &call.job.output;
         let info = match output::seekable(output) {
             Some(path) => {
                 output::write_seek(path, call.args.files.replace.force, |writer| {
-                    let written = chosen
-                        .progress(&advance)
-                        .compress_seek(&array.values, writer);
+                    let written = calls.compress_seek(&array.values, writer);
                     written.map_err(|error| output::explain_write(path, error))
                 })?;
                 stream_file::info(output, &stream_file::read(output)?, "info")?
             }
             None => match scratch::file_for(size_of_val(&array.values[..]) as u64) {
                 Some(mut file) => {
-                    compress_to_file(chosen, array, &mut file, &advance)?;
+                    compress_to_file(calls, array, &mut file)?;
                     let stream = stream_file::read_file(&mut file);
                     let stream =
                         stream.map_err(|error| Failure::io("read", "the stream", &error))?;
                     call.write(&stream)?
                 }
-                None => call.write(&chosen.progress(&advance).compress(&array.values)?)?,
+                None => call.write(&calls.compress(&array.values)?)?,
             },
         };
         Ok(Self {
@@ -246,16 +257,13 @@ impl Compressed {
 
 /// Compresses an array to a temporary file, for a pipe, as the header of a stream is written last.
 fn compress_to_file<V: ferrosz::Value>(
-    compressor: Compressor,
+    calls: Reporting<'_, Compressor>,
     array: &Array<V>,
     file: &mut File,
-    advance: &(dyn Fn(u64) + Sync),
 ) -> Result<(), Failure> {
     let explain = |error| output::explain_write(&tempfile::env::temp_dir(), error);
     let writer = BufWriter::with_capacity(BLOCK, &mut *file);
-    let written = compressor
-        .progress(advance)
-        .compress_seek(&array.values, writer);
+    let written = calls.compress_seek(&array.values, writer);
     written.map_err(explain)?;
     let rewound = file.rewind();
     rewound.map_err(|error| Failure::io("read", "the stream", &error))

@@ -3,7 +3,7 @@
 use crate::stream_file::{self, End, Known, Outline};
 use crate::{
     args::Info as Args, codec_choice, common::Common, failure::Failure, files, fills, frames, json,
-    location::Location, output, report,
+    location::Location, output, report, safeguards,
 };
 use ferrosz::stream::{ChunkForms, Role};
 use ferrosz::{BoundMode, Info};
@@ -121,6 +121,18 @@ fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
             fills::describe(&info.fills).map_or_else(
                 || "none".to_owned(),
                 |fills| format!("{fills}; mask of {}", report::bytes(info.mask_bytes)),
+            ),
+        ),
+        (
+            "safeguards",
+            safeguards::describe(info).map_or_else(
+                || "none".to_owned(),
+                |all| {
+                    format!(
+                        "{all}; corrections of {}",
+                        report::bytes(info.section_bytes)
+                    )
+                },
             ),
         ),
         ("array", report::bytes(info.field_bytes)),

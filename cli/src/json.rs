@@ -1,6 +1,6 @@
 //! The members that the `--json` objects of all commands share.
 
-use crate::{fills, location::Location};
+use crate::{fills, location::Location, safeguards};
 use ferrosz::Info;
 use serde_json::{Map, Value, json};
 
@@ -37,6 +37,7 @@ pub fn stream(info: &Info) -> Value {
         "bound": info.bound.value(),
         "absolute_error": info.absolute_error,
         "lossless": info.absolute_error == 0.0,
+        "safeguards": safeguards::describe(info),
         "fill_values": fills::to_json(&info.fills),
         "field_bytes": info.field_bytes,
         "stream_bytes": info.stream_bytes,

@@ -41,6 +41,7 @@ mod progress;
 mod remote;
 pub mod report;
 mod room;
+pub mod safeguards;
 mod scratch;
 #[cfg(unix)]
 mod signals;

@@ -5,10 +5,10 @@ use crate::compared::{self, Compared};
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::{
     args::Verify, common::Common, decompress, failure::Failure, frames, json, location::Location,
-    output, report, stream_file, values::Values,
+    output, report, safeguards, stream_file, values::Values,
 };
 use ferrosz::{BoundMode, Decompressor, Info};
-use ferrosz_verify::{Comparison, Judgement};
+use ferrosz_verify::{Claim, Comparison, Judgement};
 use serde_json::json;
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
         report::pairs(&compared.to_pairs())
     };
     output::print(&text)?;
-    Ok(judgement.is_kept())
+    Ok(comparison.is_kept())
 }
 
 fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
@@ -88,7 +88,11 @@ fn compare<V: ferrosz::Value>(
 ) -> Result<Comparison, Failure> {
     let decoded: Values<V> = decompress::whole_or_mapped(stream, info, common)
         .map_err(|error| stream_file::explain(&args.stream, error))?;
-    Ok(Comparison::new(&original.values, &decoded, info)?)
+    let mut claim = Claim::of(info)?;
+    if let Some(location) = &args.abs_field {
+        claim.bounds = Some(safeguards::bounds(location, &original.shape())?);
+    }
+    Ok(Comparison::of_claim(&original.values, &decoded, &claim)?)
 }
 
 fn bound_line(found: &Judgement, info: &Info) -> String {

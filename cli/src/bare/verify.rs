@@ -35,6 +35,8 @@ pub fn run<R: FormatFlags>(args: &BareVerify<R>, common: &Common) -> Result<bool
             bound: Bound::abs(error.to_f64()).map_err(Failure::usage)?,
             absolute_error: error.to_f64(),
             fills: Vec::new(),
+            safeguards: Vec::new(),
+            bounds: None,
         };
         let comparison = Comparison::of_claim(&array.values, &decoded, &claim)?;
         let field_bytes = size_of_val(&array.values[..]) as f64;
@@ -63,7 +65,7 @@ pub fn run<R: FormatFlags>(args: &BareVerify<R>, common: &Common) -> Result<bool
             report::pairs(&compared.to_pairs())
         };
         output::print(&text)?;
-        Ok(comparison.judgement.is_kept())
+        Ok(comparison.is_kept())
     })
 }
 

@@ -40,6 +40,11 @@ pub fn run(
             target.kind()
         )));
     }
+    if args.safeguards.abs_field.is_some() {
+        return Err(Failure::usage(
+            "--abs-field has the bounds of one array, and frames without end are none",
+        ));
+    }
     threads::need("--frames")?;
     args.files.each(common, Holds::Frames, frames_name, |job| {
         let call = FramesCall { args, common, job };

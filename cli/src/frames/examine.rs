@@ -265,10 +265,9 @@ impl JudgedFrames {
             let (stream, info) = frame_of(shape, frames, number).map_err(explain)?;
             let decoded: Vec<V> = decompressor.decompress(stream).map_err(explain)?;
             let compared = Comparison::new(original, &decoded, &info).map_err(explain)?;
+            let is_kept = compared.is_kept();
             let judgement = compared.judgement;
-            found
-                .broken
-                .extend((!judgement.is_kept()).then_some(number));
+            found.broken.extend((!is_kept).then_some(number));
             found.least_psnr = found.least_psnr.min(judgement.psnr());
             if judgement.largest_error > found.largest.0 {
                 found.largest = (judgement.largest_error, number);

@@ -5,7 +5,8 @@ use ferrosz::parts::{Group, Plan, Threads};
 use ferrosz::ways::{Setting, Way, refusal};
 use ferrosz::windows::Windows;
 use ferrosz::{
-    Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preference, Preset, Value,
+    Bound, Choice, Codec, Compressor, Device, Error, F16, Fill, Gpus, Preference, Preset,
+    Safeguard, Value,
 };
 use std::io::Cursor;
 
@@ -150,6 +151,9 @@ fn check_type<V: Value>() {
             Case::<V>::new(setting, codec, change).check();
         };
         case(converted, &Ok);
+        case(Some(Setting::Safeguards), &|plain| {
+            plain.safeguard(Safeguard::KeepAbove(7.0))
+        });
         if is_as_is {
             let pwrel = Bound::pwrel(1e-2).expect("a bound");
             case(Some(Setting::Pwrel), &|plain| Ok(plain.with_bound(pwrel)));

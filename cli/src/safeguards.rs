@@ -22,7 +22,7 @@ pub struct SafeguardFlags {
         hide = true,
         allow_hyphen_values = true,
         value_delimiter = ',',
-        num_args = 2
+        num_args = 1
     )]
     pub limits: Vec<f64>,
     /// A bound for each value.

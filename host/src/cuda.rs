@@ -49,6 +49,7 @@ use crate::gpu::update;
 use crate::part::Part;
 use crate::reading::Reading;
 use crate::stream_layout::StreamLayout;
+use crate::ways::Way;
 use ::cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::grid::Grid;
@@ -254,6 +255,7 @@ impl Gpu {
         let (output, _output_use) = output.device_ptr_mut(stream);
         let choice = compressor.into();
         let compressor = choice.compressor();
+        compressor.check_way::<V>(Way::Memory)?;
         check_values::<V>(compressor)?;
         let mapping = mapping_of::<V>(compressor)?;
         let layout = compressor.stream_layout(elements, V::TYPE)?;

@@ -16,6 +16,8 @@ pub enum Way {
     Transfer,
     /// Many arrays in device memory: `Gpu::compress_batch`.
     Batch,
+    /// In the memory of one GPU: `cuda::Gpu::compress`.
+    Memory,
 }
 
 /// A setting of a [`Compressor`](crate::Compressor), or of the field.
@@ -36,6 +38,8 @@ pub enum Setting {
     Extents,
     /// A codec of tiles.
     Tiles,
+    /// Safeguards.
+    Safeguards,
 }
 
 const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
@@ -48,10 +52,14 @@ const ROOM: &str = "its memory is for the streams of one codec; choose first";
 const MASKS: &str = "its kernel makes no masks";
 const CODEC: &str = "one kernel is for one codec; choose first";
 const LINES: &str = "each of its arrays is a line, and all are compressed by one kernel";
+const WHOLE: &str = "corrections follow from all decoded values, and nobody has all of them";
+const WINDOWS: &str = "its windows are compressed and forgotten before their corrections are known";
+const MENDS: &str =
+    "its stream is finished before corrections are known; compress a field in host memory";
 const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each array alone";
 
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 14] = [
+const REFUSALS: [(Way, &[Setting], &str); 20] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], OWN_VALUES),
@@ -66,6 +74,12 @@ const REFUSALS: [(Way, &[Setting], &str); 14] = [
     (Way::Batch, &[Setting::Preset], CODEC),
     (Way::Batch, &[Setting::Axes, Setting::Extents], LINES),
     (Way::Batch, &[Setting::Tiles, Setting::Converted], BLOCKS),
+    (Way::Members, &[Setting::Safeguards], WHOLE),
+    (Way::Plan, &[Setting::Safeguards], WHOLE),
+    (Way::Slabs, &[Setting::Safeguards], WHOLE),
+    (Way::Transfer, &[Setting::Safeguards], WINDOWS),
+    (Way::Batch, &[Setting::Safeguards], MENDS),
+    (Way::Memory, &[Setting::Safeguards], MENDS),
 ];
 
 /// Why a way cannot have a setting; none if it can.
@@ -85,18 +99,19 @@ pub fn refusal(way: Way, setting: Setting) -> Option<&'static str> {
 
 impl Way {
     /// All ways that refuse a setting.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Members,
         Self::Plan,
         Self::Slabs,
         Self::Transfer,
         Self::Batch,
+        Self::Memory,
     ];
 }
 
 impl Setting {
     /// All settings that a way refuses. Of several the first one is named.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pwrel,
         Self::Mask,
         Self::Preset,
@@ -104,6 +119,7 @@ impl Setting {
         Self::Converted,
         Self::Extents,
         Self::Tiles,
+        Self::Safeguards,
     ];
 }
 
@@ -115,6 +131,7 @@ impl fmt::Display for Way {
             Self::Slabs => "a field in the memory of several GPUs",
             Self::Transfer => "a transfer from device memory",
             Self::Batch => "a batch in device memory",
+            Self::Memory => "a field in the memory of one GPU",
         })
     }
 }
@@ -129,6 +146,7 @@ impl fmt::Display for Setting {
             Self::Converted => "values of 16 bits or integers",
             Self::Extents => "extents",
             Self::Tiles => "a codec of tiles",
+            Self::Safeguards => "safeguards",
         })
     }
 }

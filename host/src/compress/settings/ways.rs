@@ -51,6 +51,7 @@ impl Compressor {
             Setting::Axes => self.turns_axes(),
             Setting::Converted => !is_as_is,
             Setting::Extents => self.elements().is_some(),
+            Setting::Safeguards => self.has_safeguards(),
             Setting::Tiles => self.codec().and_then(Codec::tiles).is_some(),
         })
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import conversion
+import safeguards
 import grid
 
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
@@ -425,7 +426,7 @@ class Stream:
         record_data = data[HEADER_BYTES:table]
         if checksum(record_data, 0) != struct.unpack_from("<Q", data, 120)[0]:
             raise ValueError("the checksum of the records does not fit")
-        self.records = read_records(record_data, known=("AXES", "CONV", "CPLX", "MASK"))
+        self.records = read_records(record_data, known=("AXES", "CONV", "CORR", "CPLX", "MASK", "SAFE"))
         orders = [contents for kind, contents in self.records if kind == "AXES"]
         if len(orders) > 1:
             raise ValueError("record AXES: there are two")
@@ -437,6 +438,9 @@ class Stream:
         self.classes = read_classes(masks, header)
         conversions = [contents for kind, contents in self.records if kind == "CONV"]
         self.offset = conversion.read_record(conversions, header.value_type, header.conversion)
+        self.value_error = struct.unpack_from("<d", conversions[0])[0] if conversions else float(header.error)
+        self.safeguards = safeguards.read_record([contents for kind, contents in self.records if kind == "SAFE"])
+        self.outer = [contents for kind, contents in self.records if kind == "CORR"]
 
         self.payload = data[payload:updates]
         # For each number of the table, its entry and the bytes its start is counted in.
@@ -446,7 +450,7 @@ class Stream:
         ]
         if header.has_sections:
             last = self.entries[-1][0] if self.entries else None
-            self.sections = read_sections(self.payload, last.start + last.length if last else 0, header.identity)
+            self.sections = read_sections(self.payload, last.start + last.length if last else 0, header.identity, (b"CORR", b"EXAC"))
         else:
             self.sections = {}
         self.read_updates(data[updates:end])

@@ -10,6 +10,7 @@ import blocks
 import conversion
 import logarithm
 import masks
+import safeguards
 import tiles
 from container import PWREL, Stream
 
@@ -19,7 +20,19 @@ def decode(data):
 
     Raises ValueError where the text says that a reader rejects the stream.
     """
+    return values_of_stream(Stream(data))
+
+
+def corrections(data, identity):
+    """Section 30: the corrections of the stream with this identity."""
     stream = Stream(data)
+    is_own = stream.outer == [identity.to_bytes(8, "little")]
+    if not is_own or stream.header.value_type != conversion.I16 or stream.safeguards:
+        raise ValueError("section CORR has the corrections of another stream")
+    return values_of_stream(stream)
+
+
+def values_of_stream(stream):
     header = stream.header
     if header.n == 0:
         return values_of(stream, np.zeros(header.extents, dtype=header.dtype))
@@ -36,11 +49,16 @@ def values_of(stream, coded):
     """Section 24: the user's values."""
     header = stream.header
     elements = in_order(coded, stream.order)
+    with np.errstate(all="ignore"):
+        values = conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
+        if stream.safeguards:
+            is_relative = header.bound_mode == PWREL and header.error != 0
+            error = float(header.bound) if is_relative else stream.value_error
+            values = safeguards.mend(stream, values, error, is_relative, corrections)
     if stream.is_complex:
         # Section 28: the pairs along the last axis.
-        return elements.view(f"<c{2 * header.width}")[..., 0]
-    with np.errstate(all="ignore"):
-        return conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
+        return values.view(f"<c{2 * header.width}")[..., 0]
+    return values
 
 
 def in_order(coded, order):

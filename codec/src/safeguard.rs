@@ -4,13 +4,14 @@
 //! or the value itself; both lie in sections of the stream. [`mend`] applies them and [`guard`] finds them.
 
 use crate::container::extents::MAX_RANK;
-use crate::container::record::{self, Record};
+use crate::container::record;
 use crate::container::record_kind::RecordKind;
 use crate::error::FormatError;
 use core::fmt;
 
 pub mod exp;
 pub mod guard;
+pub mod lines;
 pub mod mend;
 
 /// The most numbers on whose side values stay.
@@ -54,74 +55,159 @@ impl fmt::Display for Safeguard {
     }
 }
 
-/// The safeguards of a stream.
+/// The safeguards of a stream. All fields have a meaning whether or not they are set, so that kernels need no index.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Safeguards {
+    /// Unused ones are below all numbers.
     sides: [f64; MOST_SIDES],
-    side_count: u32,
-    /// Whether each value has a bound of its own, which the stream does not have.
-    pub each: bool,
-    /// See [`Safeguard::Limits`].
-    pub limits: Option<[f64; 2]>,
-    /// See [`Safeguard::AbsLog`].
-    pub log: Option<f64>,
-    /// See [`Safeguard::AbsExp`].
-    pub exp: Option<f64>,
-    /// See [`Safeguard::AbsSquare`].
-    pub square: Option<f64>,
-    /// See [`Safeguard::Monotone`].
-    pub monotone: Option<u8>,
+    limits: [f64; 2],
+    bounds: [f64; 3],
+    /// Unused ones are the bits of no value.
     exempt: [u64; MOST_EXEMPT],
+    side_count: u32,
     exempt_count: u32,
+    axis: u32,
+    /// A bit for each kind of [`Has`].
+    has: u32,
+}
+
+/// What may be there once.
+#[derive(Clone, Copy)]
+enum Has {
+    Log,
+    Exp,
+    Square,
+    Limits,
+    Monotone,
+    Bounds,
+}
+
+impl Default for Safeguards {
+    fn default() -> Self {
+        Self {
+            sides: [f64::NEG_INFINITY; MOST_SIDES],
+            limits: [f64::NEG_INFINITY, f64::INFINITY],
+            bounds: [0.0; 3],
+            exempt: [u64::MAX; MOST_EXEMPT],
+            side_count: 0,
+            exempt_count: 0,
+            axis: 0,
+            has: 0,
+        }
+    }
 }
 
 impl Safeguards {
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        Self {
-            exempt_count: 0,
-            exempt: [0; MOST_EXEMPT],
-            ..*self
-        } == Self::default()
+    pub const fn is_empty(&self) -> bool {
+        self.has == 0 && self.side_count == 0
     }
 
-    /// The numbers on whose side values stay.
+    /// The numbers on whose side values stay; those that are unused are below all numbers.
     #[inline(always)]
-    pub fn sides(&self) -> &[f64] {
-        &self.sides[..(self.side_count as usize).min(MOST_SIDES)]
+    pub const fn sides(&self) -> &[f64; MOST_SIDES] {
+        &self.sides
     }
 
-    /// The bits of the values that no safeguard touches: fill values.
+    /// The limits of values; infinite without any.
     #[inline(always)]
-    pub fn exempt(&self) -> &[u64] {
-        &self.exempt[..(self.exempt_count as usize).min(MOST_EXEMPT)]
+    pub const fn limits(&self) -> [f64; 2] {
+        self.limits
+    }
+
+    /// See [`Safeguard::AbsLog`].
+    #[inline(always)]
+    pub fn log(&self) -> Option<f64> {
+        self.has(Has::Log).then_some(self.bounds[0])
+    }
+
+    /// See [`Safeguard::AbsExp`].
+    #[inline(always)]
+    pub fn exp(&self) -> Option<f64> {
+        self.has(Has::Exp).then_some(self.bounds[1])
+    }
+
+    /// See [`Safeguard::AbsSquare`].
+    #[inline(always)]
+    pub fn square(&self) -> Option<f64> {
+        self.has(Has::Square).then_some(self.bounds[2])
+    }
+
+    /// See [`Safeguard::Monotone`].
+    pub fn monotone(&self) -> Option<u8> {
+        self.has(Has::Monotone).then_some(self.axis as u8)
+    }
+
+    /// Whether each value has a bound of its own, which the stream does not have.
+    pub const fn has_bounds(&self) -> bool {
+        self.has(Has::Bounds)
+    }
+
+    /// Whether no safeguard touches a value with these bits: a fill value.
+    #[inline(always)]
+    pub fn is_exempt(&self, bits: u64) -> bool {
+        let mut is_exempt = false;
+        if self.exempt_count > 0 {
+            for exempt in &self.exempt {
+                is_exempt |= *exempt == bits;
+            }
+        }
+        is_exempt
+    }
+
+    #[inline(always)]
+    const fn has(&self, what: Has) -> bool {
+        self.has >> what as u32 & 1 == 1
+    }
+
+    /// Notes that something is there; none if it is there already.
+    fn mark(&mut self, what: Has) -> Option<()> {
+        let is_new = !self.has(what);
+        self.has |= 1 << what as u32;
+        is_new.then_some(())
+    }
+
+    /// Notes that each value has a bound of its own.
+    #[must_use]
+    pub fn with_bounds(mut self) -> Self {
+        self.has |= 1 << Has::Bounds as u32;
+        self
+    }
+
+    /// With other limits in place of its own.
+    #[must_use]
+    pub fn with_limits(self, limits: [f64; 2]) -> Self {
+        Self { limits, ..self }
     }
 
     /// Adds a safeguard; none if it is impossible, or one of its kind is there and cannot be there twice.
     pub fn with(mut self, safeguard: Safeguard) -> Option<Self> {
-        let put = |place: &mut Option<f64>, bound: f64| {
-            (bound.is_finite() && bound >= 0.0 && place.replace(bound).is_none()).then_some(())
-        };
-        match safeguard {
+        let (what, bound) = match safeguard {
             Safeguard::KeepAbove(number) if number.is_finite() => {
                 *self.sides.get_mut(self.side_count as usize)? = number;
                 self.side_count += 1;
+                return Some(self);
             }
-            Safeguard::Limits(low, high) if low <= high && self.limits.is_none() => {
-                self.limits = Some([low, high]);
+            Safeguard::Limits(low, high) if low <= high => {
+                self.mark(Has::Limits)?;
+                return Some(self.with_limits([low, high]));
             }
-            Safeguard::AbsLog(bound) => put(&mut self.log, bound)?,
-            Safeguard::AbsExp(bound) => put(&mut self.exp, bound)?,
-            Safeguard::AbsSquare(bound) => put(&mut self.square, bound)?,
             Safeguard::Monotone(axis) if usize::from(axis) < MAX_RANK => {
-                self.monotone.replace(axis).is_none().then_some(())?;
+                self.axis = axis.into();
+                self.mark(Has::Monotone)?;
+                return Some(self);
             }
             Safeguard::KeepAbove(_) | Safeguard::Limits(..) | Safeguard::Monotone(_) => {
                 return None;
             }
-        }
-        Some(self)
+            Safeguard::AbsLog(bound) => (Has::Log, bound),
+            Safeguard::AbsExp(bound) => (Has::Exp, bound),
+            Safeguard::AbsSquare(bound) => (Has::Square, bound),
+        };
+        self.mark(what)?;
+        self.bounds[what as usize] = bound;
+        (bound.is_finite() && bound >= 0.0).then_some(self)
     }
 
     /// Adds the bits of a value that no safeguard touches; none if there are too many.
@@ -133,13 +219,15 @@ impl Safeguards {
 
     /// All safeguards but the bounds of each value, in the order of the record.
     pub fn list(&self) -> impl Iterator<Item = Safeguard> {
-        let sides = self.sides().iter().copied().map(Safeguard::KeepAbove);
-        sides
-            .chain(self.limits.map(|[low, high]| Safeguard::Limits(low, high)))
-            .chain(self.log.map(Safeguard::AbsLog))
-            .chain(self.exp.map(Safeguard::AbsExp))
-            .chain(self.square.map(Safeguard::AbsSquare))
-            .chain(self.monotone.map(Safeguard::Monotone))
+        let sides = self.sides.iter().take(self.side_count as usize);
+        let [low, high] = self.limits;
+        let limits = (self.has(Has::Limits)).then_some(Safeguard::Limits(low, high));
+        (sides.copied().map(Safeguard::KeepAbove))
+            .chain(limits)
+            .chain(self.log().map(Safeguard::AbsLog))
+            .chain(self.exp().map(Safeguard::AbsExp))
+            .chain(self.square().map(Safeguard::AbsSquare))
+            .chain(self.monotone().map(Safeguard::Monotone))
     }
 
     /// The record; no bytes without safeguards.
@@ -165,13 +253,13 @@ impl Safeguards {
             };
             put(kind, [first.to_bits(), second.to_bits()]);
         }
-        if self.each {
+        if self.has_bounds() {
             put(7, [0, 0]);
         }
-        for bits in self.exempt() {
+        for bits in self.exempt.iter().take(self.exempt_count as usize) {
             put(8, [*bits, 0]);
         }
-        record::to_bytes(&[Record {
+        record::to_bytes(&[record::Record {
             kind: RecordKind::SAFE,
             contents: &contents,
         }])
@@ -218,8 +306,8 @@ impl Safeguards {
             4 => self.with(Safeguard::AbsExp(number)),
             5 => self.with(Safeguard::AbsSquare(number)),
             6 if f64::from(number as u8) == number => self.with(Safeguard::Monotone(number as u8)),
-            7 if first == 0 && !self.each => {
-                self.each = true;
+            7 if first == 0 => {
+                self.mark(Has::Bounds)?;
                 Some(self)
             }
             8 => self.with_exempt(first),
@@ -248,8 +336,7 @@ mod tests {
             set = set.with(safeguard).expect("possible");
         }
         assert!(set.list().eq(all));
-        set.each = true;
-        set = set.with_exempt(77).expect("room");
+        set = set.with_bounds().with_exempt(77).expect("room");
         assert_eq!(Safeguards::of_records(&set.to_records()), Ok(set));
         assert_eq!(Safeguards::of_records(&[]), Ok(Safeguards::default()));
         for refused in [

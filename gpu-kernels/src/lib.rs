@@ -24,5 +24,6 @@ pub mod pipeline;
 pub mod predict;
 pub mod primitives;
 pub mod quantize;
+pub mod safeguard;
 
 pub use package::PACKAGE;

@@ -63,6 +63,8 @@ use crate::primitives::put::Put;
 use crate::primitives::read_all::ReadAll;
 use crate::primitives::read_boxes::ReadBoxes;
 use crate::quantize::extremes::FindExtremes;
+use crate::safeguard::find::FindCorrections;
+use crate::safeguard::mend::MendValues;
 use ferrosz_codec::shape::Cube;
 
 ferrosz_codec::with_toys! { kernels! {
@@ -125,6 +127,8 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_signs_decode: DecodeSigns;
     ferrosz_complete: Complete;
     ferrosz_refuse_close<element>: |E| RefuseClose<E>;
+    ferrosz_find_corrections<element>: |E| FindCorrections<E>;
+    ferrosz_mend_values<element>: |E| MendValues<E>;
     ferrosz_put: Put;
     ferrosz_read_all: ReadAll;
     ferrosz_read_boxes<element>: |E| ReadBoxes<E>;

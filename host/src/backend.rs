@@ -11,6 +11,7 @@ use crate::gpu::executor::cuda::Kernels;
 use crate::gpu::executor::emulator;
 use crate::gpu::host_slices::{Source, Target, compress_host, decompress_host};
 use crate::gpu::mapping::decompress::Wanted;
+use crate::gpu::safeguards::{FindOnDevice, FoundOnDevice, Mending};
 use crate::parallel;
 use crate::reading::Reading;
 use crate::slabs::machines::Machines;
@@ -274,7 +275,32 @@ impl Gpu {
         values: &mut [V],
     ) -> Result<(), Error> {
         let target = Target::Memory(bytemuck::cast_slice_mut(values));
-        self.decompress_to::<V>(bytes, stream, reading, verify, target)
+        self.decompress_to::<V>((bytes, stream), reading, (verify, None), target)
+    }
+
+    /// As [`Gpu::decompress`], of a whole field, whose values are mended where they are decoded.
+    pub(crate) fn decompress_mended<T: Element>(
+        &self,
+        (bytes, stream): (&[u8], &StreamRef<'_>),
+        reading: &Reading,
+        (verify, mending): (bool, &Mending),
+        values: &mut [T],
+    ) -> Result<(), Error> {
+        let target = Target::Memory(bytemuck::cast_slice_mut(values));
+        self.decompress_to::<T>((bytes, stream), reading, (verify, Some(mending)), target)
+    }
+
+    /// Finds the corrections of decoded elements.
+    pub(crate) fn find_corrections<T: Element>(
+        &self,
+        find: FindOnDevice<'_, T>,
+    ) -> Result<FoundOnDevice<T>, Error> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref kernels) => find.run(&kernels.on_default_stream()),
+            #[cfg(feature = "emulator")]
+            Self::Emulator => find.run(&emulator::new()),
+        }
     }
 
     /// Decodes a whole stream in these bytes; `take` gets the values as they lie in memory, in pieces of whole values, in
@@ -289,15 +315,14 @@ impl Gpu {
     ) -> Result<(), Error> {
         let length = stream.header.elements() * size_of::<V>() as u64;
         let target = Target::Pieces(length, take);
-        self.decompress_to::<V>(bytes, stream, reading, verify, target)
+        self.decompress_to::<V>((bytes, stream), reading, (verify, None), target)
     }
 
     fn decompress_to<V: Value>(
         &self,
-        bytes: &[u8],
-        stream: &StreamRef<'_>,
+        (bytes, stream): (&[u8], &StreamRef<'_>),
         reading: &Reading,
-        verify: bool,
+        (verify, mending): (bool, Option<&Mending>),
         target: Target<'_>,
     ) -> Result<(), Error> {
         if target.bytes() == 0 {
@@ -315,6 +340,7 @@ impl Gpu {
             parts: &[&bytes[..header.stream_bytes() as usize]],
             wanted: &Wanted::new(reading)?,
             verify,
+            mending,
         };
         with_element!(V::Coded::DTYPE, E => {
             compiled_here!(decompress: Decompress = Gpu::decompress_of::<E>);

@@ -25,7 +25,13 @@ use std::ops::Range;
 
 /// [`Decompressor::run`] of a type of values.
 type DecompressValues<V> =
-    fn(&Decompressor, &[u8], &StreamRef<'_>, &Reading, &mut [V], Progress<'_>) -> Result<(), Error>;
+    fn(&Decompressor, Stream<'_>, Wish<'_>, &mut [V], Progress<'_>) -> Result<(), Error>;
+
+/// The bytes of a stream, and the stream.
+type Stream<'a> = (&'a [u8], &'a StreamRef<'a>);
+
+/// What is decoded, and the part of the field that it is; none if it is all of it.
+type Wish<'a> = (&'a Reading, Option<&'a Part>);
 
 /// Decompresses streams.
 ///
@@ -107,8 +113,7 @@ impl Decompressor {
         let (read, reading, part) = reading::<N>(stream, part)?;
         let mut numbers = try_zeroed::<N>(reading.elements() / parts_of::<N>())?;
         let values: &mut [N::Part] = bytemuck::cast_slice_mut(&mut numbers);
-        self.run(stream, &read, &reading, values, progress)?;
-        self.mend(&read, part.as_ref(), values)?;
+        self.run((stream, &read), (&reading, part.as_ref()), values, progress)?;
         Ok(numbers)
     }
 
@@ -203,8 +208,7 @@ impl Decompressor {
                 unit: "elements",
             })?;
         let values: &mut [N::Part] = bytemuck::cast_slice_mut(out);
-        self.run(stream, &read, &reading, values, progress)?;
-        self.mend(&read, part.as_ref(), values)?;
+        self.run((stream, &read), (&reading, part.as_ref()), values, progress)?;
         Ok(out.len())
     }
 
@@ -249,22 +253,36 @@ impl Decompressor {
     /// Decodes the values of a part, or of the whole field.
     fn run<V: Value>(
         &self,
-        bytes: &[u8],
-        stream: &StreamRef<'_>,
-        reading: &Reading,
+        stream: Stream<'_>,
+        wish: Wish<'_>,
         values: &mut [V],
         progress: Progress<'_>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
             compiled_here!(run: DecompressValues<W> = Decompressor::run_of);
-            run()(self, bytes, stream, reading, bytemuck::cast_slice_mut(values), progress)
+            run()(self, stream, wish, bytemuck::cast_slice_mut(values), progress)
         })
     }
 
     fn run_of<V: Value>(
         &self,
-        bytes: &[u8],
-        stream: &StreamRef<'_>,
+        stream: Stream<'_>,
+        (reading, part): Wish<'_>,
+        values: &mut [V],
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        if self.run_mended_on_gpu(stream, (reading, part), values)? {
+            progress(values.len() as u64);
+            return Ok(());
+        }
+        self.decode(stream, reading, values, progress)?;
+        self.mend(stream.1, part, values)
+    }
+
+    /// Decodes values, and mends none.
+    fn decode<V: Value>(
+        &self,
+        (bytes, stream): Stream<'_>,
         reading: &Reading,
         values: &mut [V],
         progress: Progress<'_>,
@@ -371,7 +389,7 @@ impl Decompressor {
     }
 
     /// The machine that runs kernels, if that is what decodes this.
-    fn gpu_for<V: Value>(
+    pub(crate) fn gpu_for<V: Value>(
         &self,
         stream: &StreamRef<'_>,
         reading: &Reading,

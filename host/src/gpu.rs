@@ -19,6 +19,7 @@ pub(crate) mod job;
 mod leavings;
 pub(crate) mod mapping;
 pub(crate) mod resolve;
+pub(crate) mod safeguards;
 #[cfg(feature = "cuda")]
 pub(crate) mod sample;
 pub(crate) mod tiles;

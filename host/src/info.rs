@@ -192,7 +192,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         keeps_zeros,
         mask_bytes: mask_bytes(&header, of_mask),
         safeguards: safeguards.list().collect(),
-        has_bounds_of_values: safeguards.each,
+        has_bounds_of_values: safeguards.has_bounds(),
         section_bytes: section::start(&header, entries)
             .map_or(0, |start| header.payload_bytes.saturating_sub(start)),
         update_bytes: header.update_bytes,

@@ -36,7 +36,7 @@ pub struct Guard {
 impl Guard {
     /// The guard of a stream that is mended so.
     pub fn new(mender: Mender) -> Self {
-        let bound = mender.safeguards.log.unwrap_or_default();
+        let bound = mender.safeguards.log().unwrap_or_default();
         Self {
             mender,
             log: [exp_below(-bound), exp_below(bound)],
@@ -66,9 +66,8 @@ impl Guard {
     #[inline(always)]
     fn keeps_sides(&self, v: f64, r: f64) -> bool {
         let safeguards = &self.mender.safeguards;
-        let mut keeps = safeguards
-            .limits
-            .is_none_or(|[low, high]| r >= low && r <= high);
+        let [low, high] = safeguards.limits();
+        let mut keeps = r >= low && r <= high;
         for side in safeguards.sides() {
             keeps &= (v >= *side) == (r >= *side);
         }
@@ -79,7 +78,7 @@ impl Guard {
     fn keeps_functions(&self, v: f64, r: f64) -> bool {
         let safeguards = &self.mender.safeguards;
         let mut keeps = true;
-        if safeguards.log.is_some() {
+        if safeguards.log().is_some() {
             // The first is a number above |v| e^-E, as the factor is below e^-E by less than this.
             let [least, most] = [v * self.log[0] * (1.0 + 1e-12), v * self.log[1] * BELOW];
             keeps &= match v > 0.0 {
@@ -87,7 +86,7 @@ impl Guard {
                 false => sign(v) == sign(r),
             };
         }
-        if let Some(bound) = safeguards.exp {
+        if let Some(bound) = safeguards.exp() {
             // |e^r - e^v| = e^v |e^(r - v) - 1|, with ln(1 + q) >= 2 q / (2 + q) and -ln(1 - q) >= q.
             let q = sharp(bound * exp_below(-v));
             let (above, below) = (sharp((r - v) * (1.0 + 1e-15)), (v - r) * (1.0 + 1e-15));
@@ -96,7 +95,7 @@ impl Guard {
                 false => below <= q,
             };
         }
-        if let Some(bound) = safeguards.square {
+        if let Some(bound) = safeguards.square() {
             let distance = (v - r).abs() * (v + r).abs() * (1.0 + 1e-15);
             keeps &= distance <= bound;
         }

@@ -9,6 +9,7 @@ use crate::gpu::mapping::decompress::{
 };
 use crate::gpu::mapping::workspace::workspace_cells;
 use crate::gpu::resolve;
+use crate::gpu::safeguards::Mending;
 use crate::memory::try_zeroed;
 use crate::stream_layout::StreamLayout;
 use crate::tolerance::Tolerance;
@@ -143,6 +144,8 @@ pub(crate) struct Source<'a> {
     pub(crate) parts: &'a [&'a [u8]],
     pub(crate) wanted: &'a Wanted,
     pub(crate) verify: bool,
+    /// What mends the elements of a whole field.
+    pub(crate) mending: Option<&'a Mending>,
 }
 
 /// Where decoded values go.
@@ -243,5 +246,9 @@ pub(crate) fn decompress_host<T: Element, E: Executor>(
     target: Target<'_>,
 ) -> Result<(), Error> {
     let output = decode::<T, E>(executor, source, target.bytes())?;
+    if let Some(mending) = source.mending {
+        let elements = target.bytes() / T::BYTES as u64;
+        mending.enqueue::<T, E>(executor, executor.view(&output), elements)?;
+    }
     target.take(executor, &output)
 }

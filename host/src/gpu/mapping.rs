@@ -23,7 +23,7 @@ fn places(to_coded: Option<&Turn>) -> Places {
 }
 
 /// The tasks of a launch whose threads take one element each at a time.
-fn tasks(elements: u64, threads: u32) -> u32 {
+pub(crate) fn tasks(elements: u64, threads: u32) -> u32 {
     let tasks = elements.div_ceil(u64::from(threads)).max(1);
     u32::try_from(tasks).unwrap_or(u32::MAX)
 }

@@ -216,6 +216,7 @@ mod tests {
             parts: &[stream],
             wanted: &wanted,
             verify: true,
+            mending: None,
         };
         let target = Target::Memory(bytemuck::cast_slice_mut(&mut values));
         decompress_host::<f32, _>(&emulator::new(), &source, target)?;

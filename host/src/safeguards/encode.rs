@@ -5,9 +5,10 @@ use crate::cpu::sink::Sink;
 use crate::cpu::{Progress, Version};
 use crate::decompress::Decompressor;
 use crate::error::Error;
+use crate::reading::Reading;
 use crate::safeguards::find::{Field, Found};
 use crate::safeguards::{exact, step_of};
-use crate::sections::{self, NewSection};
+use crate::sections;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::record::{self, Record};
@@ -40,7 +41,7 @@ impl Compressor {
         let read = StreamRef::read(&stream)?;
         let user = read.order.user_extents(&read.header.extents);
         let lengths = user.lengths();
-        if let Some(axis) = safeguards.monotone
+        if let Some(axis) = safeguards.monotone()
             && usize::from(axis) >= lengths.len()
         {
             return Err(Error::NoSuchAxis {
@@ -56,63 +57,71 @@ impl Compressor {
             safeguards,
             step: step_of(&read.header, &read.conversion),
         });
-        let found = Field {
+        let field = Field {
             values: field,
             bounds,
             lengths,
-        }
-        .find(&guard, &mut decoded);
-        sink.take(self.guarded(&read, &safeguards, lengths, &found)?)
+        };
+        let coder = self.coder_of_corrections(lengths)?;
+        let whole = Reading::new(&read.header.layout(), &read.order, None)?;
+        let gpu = decompressor.gpu_for::<V>(&read, &whole, decoded.len())?;
+        let (corrections, replaced) = match gpu.filter(|_| V::TYPE.is_coded_as_is()) {
+            Some(gpu) if !decoded.is_empty() => {
+                field.find_on(&gpu, &guard, &coder, &mut decoded)?
+            }
+            _ => {
+                let Found {
+                    corrections,
+                    replaced,
+                } = field.find(&guard, &mut decoded);
+                let has_some = corrections.iter().any(|correction| *correction != 0);
+                let stream = has_some.then(|| coder.compress(&corrections)).transpose()?;
+                (stream, replaced)
+            }
+        };
+        sink.take(guarded(&read, &safeguards, corrections, &replaced)?)
     }
 
-    /// A stream with safeguards, and with what was found for its values.
-    fn guarded<V: Value>(
-        &self,
-        stream: &StreamRef<'_>,
-        safeguards: &Safeguards,
-        lengths: &[u64],
-        found: &Found<V>,
-    ) -> Result<Vec<u8>, Error> {
-        let header = stream.header;
-        let records = [stream.records, &safeguards.to_records()].concat();
-        let mut guarded = stream.rewrite(header, &records, 0..header.chunks())?;
-        let identity = StreamRef::read(&guarded)?.header.identity();
-        let mut contents = Vec::new();
-        if found.corrections.iter().any(|correction| *correction != 0) {
-            let nested = self.corrections(lengths, &found.corrections, identity)?;
-            contents.push((RecordKind::CORR, nested));
-        }
-        if !found.replaced.is_empty() {
-            contents.push((RecordKind::EXAC, exact::to_bytes(&found.replaced)));
-        }
-        let all: Vec<NewSection<'_>> = (contents.iter())
-            .map(|(kind, contents)| (*kind, &contents[..]))
-            .collect();
-        sections::append(&mut guarded, &all)?;
-        Ok(guarded)
-    }
-
-    /// The stream of corrections, which belongs to the stream with this identity. Most corrections are 0, so lines of tiles
-    /// suit them, whose zones without a code cost nearly nothing.
-    fn corrections(
-        &self,
-        lengths: &[u64],
-        corrections: &[i16],
-        identity: Identity,
-    ) -> Result<Vec<u8>, Error> {
-        let stream = Self::new(Codec::LORENZO_RANS, Bound::abs(0.0)?)
-            .device(self.device)
+    /// What compresses corrections. Most of them are 0, so lines of tiles suit them, whose zones without a code cost nearly
+    /// nothing.
+    fn coder_of_corrections(&self, lengths: &[u64]) -> Result<Self, Error> {
+        (Self::new(Codec::LORENZO_RANS, Bound::abs(0.0)?).device(self.device))
             .extents(lengths)?
-            .with_rank(1)?
-            .compress(corrections)?;
-        let read = StreamRef::read(&stream)?;
-        let of_outer = record::to_bytes(&[Record {
-            kind: RecordKind::CORR,
-            contents: &identity.0.to_le_bytes(),
-        }]);
-        let records = [read.records, &of_outer].concat();
-        read.rewrite(read.header, &records, 0..read.header.chunks())
+            .with_rank(1)
     }
+}
+
+/// A stream with safeguards, with the stream of corrections, if there are some, and with values in place of decoded ones.
+fn guarded<V: Value>(
+    stream: &StreamRef<'_>,
+    safeguards: &Safeguards,
+    corrections: Option<Vec<u8>>,
+    replaced: &[(u64, V)],
+) -> Result<Vec<u8>, Error> {
+    let header = stream.header;
+    let records = [stream.records, &safeguards.to_records()].concat();
+    let mut guarded = stream.rewrite(header, &records, 0..header.chunks())?;
+    let identity = StreamRef::read(&guarded)?.header.identity();
+    if let Some(corrections) = corrections {
+        let contents = of_stream(&corrections, identity)?;
+        sections::append(&mut guarded, &[(RecordKind::CORR, &contents)])?;
+    }
+    if !replaced.is_empty() {
+        let contents = exact::to_bytes(replaced);
+        sections::append(&mut guarded, &[(RecordKind::EXAC, &contents)])?;
+    }
+    Ok(guarded)
+}
+
+/// A stream of corrections that belongs to the stream with this identity.
+fn of_stream(corrections: &[u8], identity: Identity) -> Result<Vec<u8>, Error> {
+    let read = StreamRef::read(corrections)?;
+    let of_outer = record::to_bytes(&[Record {
+        kind: RecordKind::CORR,
+        contents: &identity.0.to_le_bytes(),
+    }]);
+    let records = [read.records, &of_outer].concat();
+    read.rewrite(read.header, &records, 0..read.header.chunks())
 }
 
 /// Checks that there is a bound for each of so many values, if there are bounds.
@@ -138,12 +147,10 @@ fn check_bounds(bounds: Option<&[f64]>, values: usize) -> Result<(), Error> {
 
 /// Checks that values lie within the limits.
 fn check_limits<V: Value>(safeguards: &Safeguards, field: &[V]) -> Result<(), Error> {
-    let Some([low, high]) = safeguards.limits else {
-        return Ok(());
-    };
+    let [low, high] = safeguards.limits();
     let is_outside = |value: &V| {
         let number = value.to_number();
-        let is_exempt = safeguards.exempt().contains(&value.to_value_bits());
+        let is_exempt = safeguards.is_exempt(value.to_value_bits());
         !is_exempt && (number < low || number > high)
     };
     match field.iter().position(is_outside) {

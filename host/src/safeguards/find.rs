@@ -1,12 +1,21 @@
 //! Finds what becomes of each decoded value.
 
+use crate::backend::Gpu;
+use crate::compress::Compressor;
+use crate::error::Error;
+use crate::gpu::safeguards::{FindOnDevice, FoundOnDevice};
 use crate::parallel;
 use crate::safeguards::TASK;
-use ferrosz_codec::Value;
-use ferrosz_codec::safeguard::guard::{ANY, Guard, Mended, Range};
+use bytemuck::{cast_slice, cast_slice_mut};
+use ferrosz_codec::safeguard::guard::Guard;
+use ferrosz_codec::safeguard::lines::Lines;
+use ferrosz_codec::{Element, Value};
 
 /// In place of a correction: the value is replaced.
 const REPLACED: i16 = i16::MIN;
+
+/// A stream of corrections, and the values that replace decoded ones, with their places.
+type OnDevice<V> = (Option<Vec<u8>>, Vec<(u64, V)>);
 
 /// A field, and what was decoded of it.
 pub(super) struct Field<'a, V> {
@@ -24,29 +33,68 @@ pub(super) struct Found<V> {
 }
 
 impl<V: Value> Field<'_, V> {
+    /// The length of the lines in which neighbours keep their order, and how many values apart neighbours are.
+    pub(super) fn lines(&self, guard: &Guard) -> [u64; 2] {
+        let axis = guard.mender.safeguards.monotone().map(usize::from);
+        match axis.and_then(|axis| self.lengths.get(axis..)) {
+            Some([length, faster @ ..]) if *length > 1 => [*length, faster.iter().product()],
+            _ => [1, 1],
+        }
+    }
+
+    /// As [`Field::find`], on a machine that runs kernels: the stream of corrections, if there are some, and the values that
+    /// replace decoded ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of the machine.
+    pub(super) fn find_on(
+        &self,
+        gpu: &Gpu,
+        guard: &Guard,
+        coder: &Compressor,
+        decoded: &mut [V],
+    ) -> Result<OnDevice<V>, Error> {
+        let FoundOnDevice {
+            corrections,
+            replaced,
+        } = gpu.find_corrections::<V::Coded>(FindOnDevice {
+            guard,
+            values: cast_slice(self.values),
+            bounds: self.bounds,
+            decoded: cast_slice_mut(decoded),
+            lines: self.lines(guard),
+            coder,
+        })?;
+        let values = replaced.into_iter().map(|(at, value)| {
+            let bits = value.to_bits64();
+            (at, V::from_value_bits(bits))
+        });
+        Ok((corrections, values.collect()))
+    }
+
     /// Finds the corrections of decoded values, which become mended ones.
     pub(super) fn find(&self, guard: &Guard, decoded: &mut [V]) -> Found<V> {
         let mut corrections = vec![0; decoded.len()];
-        let axis = guard.mender.safeguards.monotone.map(usize::from);
-        let (length, step) = match axis.and_then(|axis| self.lengths.get(axis..)) {
-            Some([length, faster @ ..]) => (*length as usize, faster.iter().product::<u64>()),
-            _ => (1, TASK as u64),
+        let [length, step] = self.lines(guard).map(|count| count as usize);
+        let slab = match length {
+            1 => TASK,
+            _ => length * step,
         };
-        let step = step as usize;
-        let slabs = decoded
-            .chunks_mut((length * step).max(1))
-            .zip(corrections.chunks_mut((length * step).max(1)));
+        let slabs = decoded.chunks_mut(slab).zip(corrections.chunks_mut(slab));
         parallel::each(slabs.enumerate(), |(number, (decoded, corrections))| {
-            let first = number * length * step;
-            let slab = Slab {
-                guard,
+            let first = number * slab;
+            let mut slab = Slab {
                 values: &self.values[first..],
                 bounds: self.bounds.map(|bounds| &bounds[first..]),
-                step,
+                step: step as u64,
                 decoded,
                 corrections,
             };
-            slab.mend();
+            for at in 0..slab.decoded.len() as u64 {
+                let before = if length == 1 { 0 } else { at / step as u64 };
+                guard.mend_at(&mut slab, at, before);
+            }
         });
         let mut replaced = Vec::new();
         for (at, correction) in corrections.iter_mut().enumerate() {
@@ -62,65 +110,34 @@ impl<V: Value> Field<'_, V> {
     }
 }
 
-/// Values of whole lines along the axis of order; each value has its neighbours `step` values away.
+/// Values of whole lines along the axis of order.
 struct Slab<'a, V> {
-    guard: &'a Guard,
     values: &'a [V],
     bounds: Option<&'a [f64]>,
-    step: usize,
+    step: u64,
     decoded: &'a mut [V],
     corrections: &'a mut [i16],
 }
 
-impl<V: Value> Slab<'_, V> {
-    fn mend(mut self) {
-        for at in 0..self.decoded.len() {
-            let bound = self.bounds.map(|bounds| bounds[at]);
-            let range = at
-                .checked_sub(self.step)
-                .map_or(ANY, |before| self.range(before));
-            let value = self.values[at];
-            match (self.guard).mended(value, self.decoded[at], bound, range) {
-                Some(Mended::Corrected(correction, mended)) => {
-                    self.put(at, correction, mended);
-                }
-                Some(Mended::Exact(mended)) => self.put(at, REPLACED, mended),
-                None => self.replace(at),
-            }
-        }
+impl<V: Value> Lines<V> for Slab<'_, V> {
+    fn step(&self) -> u64 {
+        self.step
     }
 
-    fn put(&mut self, at: usize, correction: i16, mended: V) {
-        self.corrections[at] = correction;
-        self.decoded[at] = mended;
+    fn value(&self, at: u64) -> V {
+        self.values[at as usize]
     }
 
-    /// The range of the neighbour of a value that is mended.
-    fn range(&self, at: usize) -> Range {
-        let values = [at, at + self.step].map(|at| self.values[at]);
-        if values.map(|value| self.guard.mender.is_exempt(value)) != [false; 2] {
-            return ANY;
-        }
-        let [value, next] = values.map(V::to_number);
-        let mended = self.decoded[at].to_number();
-        [
-            if value <= next { mended } else { ANY[0] },
-            if value >= next { mended } else { ANY[1] },
-        ]
+    fn bound(&self, at: u64) -> Option<f64> {
+        self.bounds.map(|bounds| bounds[at as usize])
     }
 
-    /// Replaces a value by itself, and those before it in its line as long as their order demands it.
-    fn replace(&mut self, at: usize) {
-        self.put(at, REPLACED, self.values[at]);
-        let mut at = at;
-        while let Some(before) = at.checked_sub(self.step) {
-            let [low, high] = self.range(before);
-            let mended = self.decoded[at].to_number();
-            if low <= mended && mended <= high {
-                return;
-            }
-            self.put(before, REPLACED, self.values[before]);
-            at = before;
-        }
+    fn decoded(&self, at: u64) -> V {
+        self.decoded[at as usize]
+    }
+
+    fn put(&mut self, at: u64, correction: Option<i16>, mended: V) {
+        self.corrections[at as usize] = correction.unwrap_or(REPLACED);
+        self.decoded[at as usize] = mended;
     }
 }

@@ -66,13 +66,15 @@ impl Compressor {
     /// [`Error::BadSafeguard`]; [`Error::FillOfOtherType`].
     pub(super) fn safeguards_of<V: Value>(&self, has_bounds: bool) -> Result<Safeguards, Error> {
         let mut safeguards = self.safeguards;
-        safeguards.each = has_bounds;
-        if let Some([low, high]) = safeguards.limits {
-            let bad = Error::BadSafeguard(Safeguard::Limits(low, high));
-            let limits = [up::<V>(low), -up::<V>(-high)];
-            safeguards.limits = (limits[0] <= limits[1]).then_some(limits);
-            safeguards.limits.ok_or(bad)?;
+        if has_bounds {
+            safeguards = safeguards.with_bounds();
         }
+        let [low, high] = safeguards.limits();
+        let limits = [up::<V>(low), -up::<V>(-high)];
+        if limits[0] > limits[1] {
+            return Err(Error::BadSafeguard(Safeguard::Limits(low, high)));
+        }
+        safeguards = safeguards.with_limits(limits);
         for bits in self.missing::<V>()? {
             if !V::from_value_bits(bits).to_number().is_nan() {
                 let with = safeguards.with_exempt(bits);

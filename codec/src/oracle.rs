@@ -46,6 +46,7 @@ mod mask;
 mod nearby;
 mod order;
 mod parameters;
+mod safeguards;
 mod signs;
 mod slices;
 mod stencil;
@@ -323,7 +324,9 @@ pub fn decompress<V: Value>(stream: &[u8]) -> Result<Vec<V>, FormatError> {
     let conversion = Conversion::from_records(records, header.value_type, header.conversion)?;
     let elements = decode(&header, records, stream)?;
     let (kind, offset) = (conversion.kind(), conversion.offset());
-    Ok(conversion::to_values(kind, offset, &elements))
+    let mut values = conversion::to_values(kind, offset, &elements);
+    safeguards::mend(&header, records, &conversion, stream, &mut values)?;
+    Ok(values)
 }
 
 /// The elements of a stream that ends here, with these records, in the order of the user's axes.

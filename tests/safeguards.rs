@@ -1,6 +1,7 @@
 //! Safeguards are kept by all codecs, for values of all types, beside each other and beside masks, in every way to decode.
 
 use crate::common::cases;
+use ferrosz::codec::oracle;
 use ferrosz::stream::{StreamAt, Update};
 use ferrosz::{
     Bound, Codec, Compressor, Decompressor, Device, Error, Part, Preset, Safeguard, Value, info,
@@ -128,6 +129,8 @@ fn checked<V: Value>(
         written.into_inner() == bytemuck::cast_slice::<V, u8>(&decoded),
         "{name}"
     );
+    let found: Vec<V> = oracle::decompress(&stream).expect(name);
+    assert!(bits(&found) == bits(&decoded), "{name}");
     parts(&stream, &decoded, &info.extents, name);
     stream
 }

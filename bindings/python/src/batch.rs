@@ -43,6 +43,7 @@ pub fn compress_batch<'py>(
     compressor: &Bound<'py, Compressor>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = arrays.py();
+    compressor.get().check_no_bounds(py, "arrays of a batch")?;
     let options = compressor.get().options();
     let mut entries = Vec::new();
     for (number, array) in arrays.try_iter()?.enumerate() {

@@ -13,6 +13,7 @@ use crate::options::{
 };
 use crate::part::IndexedBox;
 use crate::pool;
+use crate::safeguards;
 use crate::stream::Stream;
 use ferrosz::codec::with_value;
 use ferrosz::parts::agree;
@@ -20,7 +21,7 @@ use ferrosz::target::TargetKind;
 use ferrosz::{Bound as ErrorBound, BoundMode, Error, Value};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ struct Given<'a> {
     keep_zero: Option<bool>,
     keep: Option<&'a str>,
     rewritable: Option<bool>,
+    safeguards: Option<&'a Py<PyDict>>,
     device: Option<&'a str>,
 }
 
@@ -118,16 +120,29 @@ impl Given<'_> {
     }
 }
 
+impl Compressor {
+    /// Refuses bounds of values for what they are not of.
+    pub fn check_no_bounds(&self, py: Python<'_>, what: &str) -> PyResult<()> {
+        match self.options.bounds {
+            Some(_) => Err(argument(
+                py,
+                format!("safeguards: abs_field is for one array of the host, not for {what}"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 #[pymethods]
 impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
         rank=None, axes=None, chunk_tiles=None, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
-        rewritable=false, device="auto"
+        rewritable=false, safeguards=None, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, chunk_tiles=None, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
-        rewritable=False, device='auto')")]
+        rewritable=False, safeguards=None, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -150,6 +165,7 @@ impl Compressor {
         keep_zero: bool,
         keep: Option<&str>,
         rewritable: bool,
+        safeguards: Option<Py<PyDict>>,
         device: &str,
     ) -> PyResult<Self> {
         let given = Given {
@@ -172,12 +188,23 @@ impl Compressor {
             keep_zero: keep_zero.then_some(true),
             keep: (!by_field(py, keep)?).then_some("none"),
             rewritable: rewritable.then_some(true),
+            safeguards: safeguards.as_ref(),
             device: (device != "auto").then_some(device),
         };
+        let (compressor, bounds) = match &safeguards {
+            Some(all) => safeguards::apply(all.bind(py), given.compressor(py)?)?,
+            None => (given.compressor(py)?, None),
+        };
+        let aim = given.aims().only(py)?;
+        if bounds.is_some() && matches!(aim, Aim::Target(_)) {
+            let message = "safeguards: abs_field has a bound for each value, and a target searches one for all";
+            return Err(argument(py, message));
+        }
         let options = Options {
-            aim: given.aims().only(py)?,
-            compressor: given.compressor(py)?,
+            aim,
+            compressor,
             fills: fill.clone(),
+            bounds,
         };
         Ok(Self {
             options: Arc::new(options),
@@ -196,6 +223,7 @@ impl Compressor {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = array.py();
         if !array.is_instance_of::<PyUntypedArray>() && device::is_on_gpu(array) {
+            self.check_no_bounds(py, "an array on a GPU")?;
             let made = device::compress(&self.options, array, out, cuda_stream)?;
             return Ok(Bound::new(py, made)?.into_any());
         }
@@ -229,6 +257,7 @@ impl Compressor {
         shape: Lengths,
     ) -> PyResult<u64> {
         let py = array.py();
+        self.check_no_bounds(py, "a part of an array")?;
         let members = Members::new(group)?;
         // An argument that is wrong on this member alone is an error of all.
         let part = self.part(array, r#box, &shape.extents());
@@ -372,7 +401,18 @@ fn compress<V: Value>(
     let (values, is_complex) = (field.values::<V>(), field.number_type().is_complex);
     let compressor = options.compressor_for(values, &field.extents(), is_complex)?;
     match options.aim {
-        Aim::Bound(_) => compressor.progress(advance).compress(values),
+        Aim::Bound(_) => {
+            let calls = compressor.progress(advance);
+            match &options.bounds {
+                Some(own) if own.shape != field.extents() => Err(Error::BadBounds(format!(
+                    "they have the shape {:?}, and the array {:?}",
+                    own.shape,
+                    field.extents()
+                ))),
+                Some(own) => calls.bounds_of_values(&own.bounds).compress(values),
+                None => calls.compress(values),
+            }
+        }
         Aim::Target(target) => {
             let found = compressor.search(target, values)?;
             advance(values.len() as u64);

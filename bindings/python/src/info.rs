@@ -30,6 +30,8 @@ struct Fields<'py> {
     stream_bytes: u64,
     mask_bytes: u64,
     update_bytes: u64,
+    safeguards: Vec<String>,
+    section_bytes: u64,
 }
 
 /// The properties of a stream, whose payload may be missing: a `ferrosz.Info`.
@@ -60,6 +62,10 @@ pub fn info_of<'py>(py: Python<'py>, stream: &[u8]) -> PyResult<Bound<'py, PyAny
         stream_bytes: info.stream_bytes,
         mask_bytes: info.mask_bytes,
         update_bytes: info.update_bytes,
+        safeguards: (info.safeguards.iter().map(ToString::to_string))
+            .chain(info.has_bounds_of_values.then(|| "abs-field".to_owned()))
+            .collect(),
+        section_bytes: info.section_bytes,
         fill: info.fills,
     };
     let class = py.import(intern!(py, "ferrosz._info"))?.getattr("Info")?;

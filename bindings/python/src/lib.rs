@@ -24,6 +24,7 @@ mod options;
 mod part;
 mod partial;
 mod pool;
+mod safeguards;
 mod salvage;
 mod stages;
 mod stream;

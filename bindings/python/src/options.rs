@@ -1,6 +1,7 @@
 //! The options of a compression, from keyword arguments.
 
 use crate::error::{argument, raised};
+use crate::safeguards::ValueBounds;
 use ferrosz::target::{Target, TargetKind};
 use ferrosz::{
     AxesSetting, Bound as ErrorBound, BoundMode, Choice, Codec, Compressor, Device, Error, Fill,
@@ -176,6 +177,8 @@ pub struct Options {
     pub fills: Fills,
     /// Codec, rank, axes, and what is kept. Its bound is that of `aim`, unless this is a target.
     pub compressor: Compressor,
+    /// The bounds of the values of an array.
+    pub bounds: Option<ValueBounds>,
 }
 
 impl Options {

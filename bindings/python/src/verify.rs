@@ -48,9 +48,10 @@ impl Fields {
             judgement,
             quality,
             fills,
+            ..
         } = comparison;
         Self {
-            kept: judgement.is_kept(),
+            kept: comparison.is_kept(),
             limit: judgement.limit,
             absolute_error: judgement.promise,
             largest_error: judgement.largest_error,

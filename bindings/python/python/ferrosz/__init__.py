@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._ferrosz import (
@@ -113,6 +113,7 @@ def compress(
     keep_zero: bool = False,
     keep: Literal["auto", "none"] | None = "auto",
     rewritable: bool = False,
+    safeguards: Mapping[str, Any] | None = None,
     device: str = "auto",
     out: Any = None,
     progress: Callable[[int], object] | None = None,
@@ -164,6 +165,11 @@ def compress(
     rewritable
         Only take codecs whose decoded values come back as they are when they are compressed again with the same `abs` or
         `pwrel`. So errors never add up, as often as parts of an array are changed.
+    safeguards
+        Promises about each finite value beside the bound, by their names: `keep_above`, a number or several on whose
+        side values stay; `limits`, the lowest and the highest value; `abs_field`, an array with a bound for each value;
+        `abs_log`, `abs_exp` and `abs_square`, bounds of these functions of a value; `monotone`, the axis along which
+        neighbours keep their order. Values of complex numbers are their parts.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     out
@@ -216,6 +222,7 @@ def compress(
         keep_zero=keep_zero,
         keep=keep,
         rewritable=rewritable,
+        safeguards=None if safeguards is None else dict(safeguards),
         device=device,
     )
     stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)

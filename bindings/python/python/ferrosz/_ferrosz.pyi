@@ -74,6 +74,7 @@ class Compressor:
         keep_zero: bool = False,
         keep: Literal["auto", "none"] | None = "auto",
         rewritable: bool = False,
+        safeguards: dict[str, Any] | None = None,
         device: str = "auto",
     ) -> Compressor: ...
     @overload

@@ -58,6 +58,10 @@ class Info:
     """Bytes of the mask."""
     update_bytes: int
     """Bytes of updates."""
+    safeguards: list[str]
+    """The safeguards."""
+    section_bytes: int
+    """Bytes of the sections behind the chunks, which have the corrections for safeguards."""
 
     def __post_init__(self) -> None:
         # One object stands for NaN: so equal streams have equal properties.

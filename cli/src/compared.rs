@@ -1,7 +1,7 @@
 //! The report about a stream and its original, with or without a header.
 
 use crate::report;
-use ferrosz_verify::{Class, Comparison, Judgement, Kept, Quality};
+use ferrosz_verify::{Broken, Class, Comparison, Judgement, Kept, Quality};
 use serde_json::{Value, json};
 
 /// The refusal of two arguments that are both `-`.
@@ -73,25 +73,20 @@ impl Compared<'_> {
         })
     }
 
+    /// A safeguard that is not kept, in words.
+    fn broken(&self, one: &Broken) -> String {
+        let at = place(one.first, self.extents);
+        format!(
+            "NO: {} is broken by {} values, first at {at}",
+            one.promise, one.count
+        )
+    }
+
     /// The figures, as lines for people.
     pub fn to_pairs(&self) -> Vec<(&'static str, String)> {
-        let Comparison {
-            judgement: found,
-            quality,
-            fills,
-            broken,
-        } = self.comparison;
+        let compared = self.comparison;
+        let (found, quality, fills) = (&compared.judgement, &compared.quality, &compared.fills);
         let at = |at: u64| format!("at {}", place(at, self.extents));
-        let broken = broken.iter().map(|one| {
-            let (count, place) = (one.count, at(one.first));
-            (
-                "safeguard",
-                format!(
-                    "NO: {} is broken by {count} values, first {place}",
-                    one.promise
-                ),
-            )
-        });
         let of_largest =
             (found.largest_error_at).map_or(String::new(), |worst| format!(", {}", at(worst)));
         let mut pairs = vec![
@@ -159,7 +154,12 @@ impl Compared<'_> {
             let text = format!("{not_finite} not finite, {changed} of them changed");
             pairs.push(("NaN, infinities", text));
         }
-        pairs.extend(broken);
+        pairs.extend(
+            compared
+                .broken
+                .iter()
+                .map(|one| ("safeguard", self.broken(one))),
+        );
         pairs
     }
 }

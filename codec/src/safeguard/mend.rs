@@ -13,14 +13,14 @@ pub const LEVELS: u32 = 14;
 /// The step of corrections.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct CorrectionStep {
     /// The absolute error of values, or their bound relative to each value.
     pub error: f64,
     /// Whether the error is relative to each value.
     pub is_relative: bool,
 }
 
-impl Step {
+impl CorrectionStep {
     /// The step at a decoded value.
     #[inline(always)]
     pub fn at(self, value: f64) -> f64 {
@@ -38,7 +38,7 @@ pub struct Mender {
     /// The safeguards of the stream.
     pub safeguards: Safeguards,
     /// The step of corrections.
-    pub step: Step,
+    pub step: CorrectionStep,
 }
 
 impl Mender {

@@ -6,7 +6,7 @@ use crate::cpu::{Progress, Version};
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::reading::Reading;
-use crate::safeguards::find::{Field, Found};
+use crate::safeguards::find::{FoundCorrections, GuardedField};
 use crate::safeguards::{exact, step_of};
 use crate::sections;
 use crate::stream_ref::StreamRef;
@@ -57,7 +57,7 @@ impl Compressor {
             safeguards,
             step: step_of(&read.header, &read.conversion),
         });
-        let field = Field {
+        let field = GuardedField {
             values: field,
             bounds,
             lengths,
@@ -70,7 +70,7 @@ impl Compressor {
                 field.find_on(&gpu, &guard, &coder, &mut decoded)?
             }
             _ => {
-                let Found {
+                let FoundCorrections {
                     corrections,
                     replaced,
                 } = field.find(&guard, &mut decoded);

@@ -18,7 +18,7 @@ const REPLACED: i16 = i16::MIN;
 type OnDevice<V> = (Option<Vec<u8>>, Vec<(u64, V)>);
 
 /// A field, and what was decoded of it.
-pub(super) struct Field<'a, V> {
+pub(super) struct GuardedField<'a, V> {
     pub(super) values: &'a [V],
     /// The bound of each value.
     pub(super) bounds: Option<&'a [f64]>,
@@ -27,12 +27,12 @@ pub(super) struct Field<'a, V> {
 }
 
 /// The corrections of a field, and the values that replace decoded ones, with their places.
-pub(super) struct Found<V> {
+pub(super) struct FoundCorrections<V> {
     pub(super) corrections: Vec<i16>,
     pub(super) replaced: Vec<(u64, V)>,
 }
 
-impl<V: Value> Field<'_, V> {
+impl<V: Value> GuardedField<'_, V> {
     /// The length of the lines in which neighbours keep their order, and how many values apart neighbours are.
     pub(super) fn lines(&self, guard: &Guard) -> [u64; 2] {
         let axis = guard.mender.safeguards.monotone().map(usize::from);
@@ -42,7 +42,7 @@ impl<V: Value> Field<'_, V> {
         }
     }
 
-    /// As [`Field::find`], on a machine that runs kernels: the stream of corrections, if there are some, and the values that
+    /// As [`GuardedField::find`], on a machine that runs kernels: the stream of corrections, if there are some, and the values that
     /// replace decoded ones.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl<V: Value> Field<'_, V> {
     }
 
     /// Finds the corrections of decoded values, which become mended ones.
-    pub(super) fn find(&self, guard: &Guard, decoded: &mut [V]) -> Found<V> {
+    pub(super) fn find(&self, guard: &Guard, decoded: &mut [V]) -> FoundCorrections<V> {
         let mut corrections = vec![0; decoded.len()];
         let [length, step] = self.lines(guard).map(|count| count as usize);
         let slab = match length {
@@ -84,7 +84,7 @@ impl<V: Value> Field<'_, V> {
         let slabs = decoded.chunks_mut(slab).zip(corrections.chunks_mut(slab));
         parallel::each(slabs.enumerate(), |(number, (decoded, corrections))| {
             let first = number * slab;
-            let mut slab = Slab {
+            let mut slab = MendedSlab {
                 values: &self.values[first..],
                 bounds: self.bounds.map(|bounds| &bounds[first..]),
                 step: step as u64,
@@ -103,7 +103,7 @@ impl<V: Value> Field<'_, V> {
                 replaced.push((at as u64, decoded[at]));
             }
         }
-        Found {
+        FoundCorrections {
             corrections,
             replaced,
         }
@@ -111,7 +111,7 @@ impl<V: Value> Field<'_, V> {
 }
 
 /// Values of whole lines along the axis of order.
-struct Slab<'a, V> {
+struct MendedSlab<'a, V> {
     values: &'a [V],
     bounds: Option<&'a [f64]>,
     step: u64,
@@ -119,7 +119,7 @@ struct Slab<'a, V> {
     corrections: &'a mut [i16],
 }
 
-impl<V: Value> Lines<V> for Slab<'_, V> {
+impl<V: Value> Lines<V> for MendedSlab<'_, V> {
     fn step(&self) -> u64 {
         self.step
     }

@@ -4,8 +4,8 @@ use crate::common::cases;
 use ferrosz::codec::oracle;
 use ferrosz::stream::{StreamAt, Update};
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, Part, Preset, Safeguard, Value, info,
-    versions,
+    Bound, Codec, Compressor, Decompressor, Device, Error, Part, Preset, Safeguard, Value,
+    ValueType, info, versions,
 };
 use ferrosz_verify::{Comparison, Pair};
 use rand::rngs::SmallRng;
@@ -270,6 +270,14 @@ fn damaged_corrections_and_those_of_other_streams_are_refused() {
         .bounds_of_values(&bounds)
         .compress(&values)
         .unwrap();
+    let mut room = vec![
+        0;
+        compressor
+            .max_compressed_len(21_000, ValueType::F32)
+            .unwrap() as usize
+    ];
+    let length = compressor.compress_into(&values, &mut room).unwrap();
+    assert!(room[..length] == compressor.compress(&values).unwrap());
     let all = info(&stream).unwrap();
     let start = stream.len() - all.section_bytes as usize;
     let decoded: Vec<f32> = Decompressor::new().decompress(&stream).unwrap();

@@ -337,6 +337,42 @@ module ferrosz
             integer(c_int64_t), value :: bits
             integer(c_int32_t) :: ferrosz_compressor_add_fill_bits
         end function
+        function ferrosz_compressor_keep_above(compressor, number, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: number
+            integer(c_int32_t) :: ferrosz_compressor_keep_above
+        end function
+        function ferrosz_compressor_set_limits(compressor, low, high, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: low, high
+            integer(c_int32_t) :: ferrosz_compressor_set_limits
+        end function
+        function ferrosz_compressor_bound_log(compressor, bound, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: bound
+            integer(c_int32_t) :: ferrosz_compressor_bound_log
+        end function
+        function ferrosz_compressor_bound_exp(compressor, bound, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: bound
+            integer(c_int32_t) :: ferrosz_compressor_bound_exp
+        end function
+        function ferrosz_compressor_bound_square(compressor, bound, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            real(c_double), value :: bound
+            integer(c_int32_t) :: ferrosz_compressor_bound_square
+        end function
+        function ferrosz_compressor_keep_order(compressor, axis, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: axis
+            integer(c_int32_t) :: ferrosz_compressor_keep_order
+        end function
         function ferrosz_compressor_detect_fills(compressor, type, field, elements, error) bind(c)
             import
             type(c_ptr), value :: compressor, field, error

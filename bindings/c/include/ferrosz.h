@@ -484,6 +484,38 @@ ferrosz_status ferrosz_compressor_add_fill_bits(ferrosz_compressor *compressor,
                                                 uint64_t bits,
                                                 ferrosz_error *error);
 
+// Keeps values on their side of a number: those that are at least this number, and those below it. Up to eight
+// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone.
+ferrosz_status ferrosz_compressor_keep_above(ferrosz_compressor *compressor,
+                                             double number,
+                                             ferrosz_error *error);
+
+// Keeps decoded values within limits. A value of a field that lies outside of them is an error.
+ferrosz_status ferrosz_compressor_set_limits(ferrosz_compressor *compressor,
+                                             double low,
+                                             double high,
+                                             ferrosz_error *error);
+
+// Bounds the error of the natural logarithm of each value. Zeros stay zeros, negative values negative.
+ferrosz_status ferrosz_compressor_bound_log(ferrosz_compressor *compressor,
+                                            double bound,
+                                            ferrosz_error *error);
+
+// Bounds the error of the exponential of each value.
+ferrosz_status ferrosz_compressor_bound_exp(ferrosz_compressor *compressor,
+                                            double bound,
+                                            ferrosz_error *error);
+
+// Bounds the error of the square of each value.
+ferrosz_status ferrosz_compressor_bound_square(ferrosz_compressor *compressor,
+                                               double bound,
+                                               ferrosz_error *error);
+
+// Keeps the order of neighbours along an axis, the first of which is 0.
+ferrosz_status ferrosz_compressor_keep_order(ferrosz_compressor *compressor,
+                                             uint32_t axis,
+                                             ferrosz_error *error);
+
 // Adds the fill values that are found in a field: NaN, if there are many, and repeated values far outside the others,
 // such as 1e20 or -9999.
 ferrosz_status ferrosz_compressor_detect_fills(ferrosz_compressor *compressor,

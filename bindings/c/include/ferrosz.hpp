@@ -65,6 +65,16 @@ public:
         return *this;
     }
 
+    Compressor& keep_above(double number) {
+        call(ferrosz_compressor_keep_above, get(), number);
+        return *this;
+    }
+
+    Compressor& limits(double low, double high) {
+        call(ferrosz_compressor_set_limits, get(), low, high);
+        return *this;
+    }
+
     Compressor& device(const std::string& name) {
         call(ferrosz_compressor_set_device, get(), name.c_str());
         return *this;

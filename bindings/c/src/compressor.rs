@@ -6,7 +6,7 @@ use crate::guard;
 use crate::status::ferrosz_status;
 use crate::types::{bound_mode, ferrosz_bound_mode, ferrosz_type, value_type};
 use ferrosz::codec::with_value;
-use ferrosz::{AxesSetting, Bound, Choice, Codec, Device, Fill, Preference, Preset};
+use ferrosz::{AxesSetting, Bound, Choice, Codec, Device, Fill, Preference, Preset, Safeguard};
 use std::ffi::c_char;
 
 /// Settings with which any number of fields are compressed. Several threads may compress with one compressor at the same
@@ -125,6 +125,82 @@ pub unsafe extern "C" fn ferrosz_compressor_add_fill_bits(
 ) -> ferrosz_status {
     change(compressor, error, |compressor| {
         Ok(compressor.fill(Fill::Bits(bits))?)
+    })
+}
+
+/// Keeps values on their side of a number: those that are at least this number, and those below it. Up to eight
+/// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_keep_above(
+    compressor: *mut Compressor,
+    number: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.safeguard(Safeguard::KeepAbove(number))?)
+    })
+}
+
+/// Keeps decoded values within limits. A value of a field that lies outside of them is an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_limits(
+    compressor: *mut Compressor,
+    low: f64,
+    high: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.safeguard(Safeguard::Limits(low, high))?)
+    })
+}
+
+/// Bounds the error of the natural logarithm of each value. Zeros stay zeros, negative values negative.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_bound_log(
+    compressor: *mut Compressor,
+    bound: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.safeguard(Safeguard::AbsLog(bound))?)
+    })
+}
+
+/// Bounds the error of the exponential of each value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_bound_exp(
+    compressor: *mut Compressor,
+    bound: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.safeguard(Safeguard::AbsExp(bound))?)
+    })
+}
+
+/// Bounds the error of the square of each value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_bound_square(
+    compressor: *mut Compressor,
+    bound: f64,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.safeguard(Safeguard::AbsSquare(bound))?)
+    })
+}
+
+/// Keeps the order of neighbours along an axis, the first of which is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_keep_order(
+    compressor: *mut Compressor,
+    axis: u32,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        // An axis beyond the eighth is refused as it is.
+        let axis = u8::try_from(axis).unwrap_or(u8::MAX);
+        Ok(compressor.safeguard(Safeguard::Monotone(axis))?)
     })
 }
 

@@ -221,6 +221,27 @@ static void fills_signs_and_zeros(ferrosz_error *error) {
     ferrosz_compressor_free(compressor), ferrosz_compressor_free(second);
 }
 
+static void safeguards(ferrosz_error *error) {
+    static float field[ELEMENTS], decoded[ELEMENTS];
+    for (int i = 0; i < ELEMENTS; i++) {
+        field[i] = sinf(0.01f * (float)i);
+    }
+    ferrosz_compressor *compressor = compressor_of("interp", FERROSZ_ABS, 0.1, error);
+    CHECK(ferrosz_compressor_keep_above(compressor, 0.33, error) == FERROSZ_OK);
+    CHECK(ferrosz_compressor_set_limits(compressor, -1, 1, error) == FERROSZ_OK);
+    CHECK(ferrosz_compressor_bound_square(compressor, 0.05, error) == FERROSZ_OK);
+    CHECK_FAILS(ferrosz_compressor_set_limits(compressor, -2, 2, error), FERROSZ_INVALID_ARGUMENT, "limits -2,2");
+    CHECK_FAILS(ferrosz_compressor_keep_order(compressor, 9, error), FERROSZ_INVALID_ARGUMENT, "monotone");
+    ferrosz_buffer *stream = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, field, ELEMENTS, error);
+    CHECK(ferrosz_decompress(NULL, ferrosz_buffer_data(stream), ferrosz_buffer_bytes(stream), FERROSZ_F32, decoded, ELEMENTS,
+                             NULL, error) == FERROSZ_OK);
+    for (int i = 0; i < ELEMENTS; i++) {
+        CHECK((field[i] >= 0.33) == (decoded[i] >= 0.33) && fabsf(decoded[i]) <= 1);
+        CHECK(fabs((double)field[i] * field[i] - (double)decoded[i] * decoded[i]) <= 0.05);
+    }
+    ferrosz_buffer_free(stream), ferrosz_compressor_free(compressor);
+}
+
 static void wrong_arguments(ferrosz_error *error) {
     static float field[8] = {1, 2, 3, 4, 5, 6, 7, 8}, values[8];
     uint8_t stream[4096];
@@ -843,6 +864,7 @@ int main(void) {
     ferrosz_error *error = ferrosz_error_new();
     every_type_and_bound(error);
     fills_signs_and_zeros(error);
+    safeguards(error);
     wrong_arguments(error);
     extents_of_every_number(error);
     complex_numbers(error);

@@ -3,8 +3,8 @@
 use crate::compress::Compressor;
 use crate::error::Error;
 use crate::progress::{Reporting, SILENT};
-use ferrosz_codec::Value;
 use ferrosz_codec::safeguard::{MOST_EXEMPT, Safeguard, Safeguards};
+use ferrosz_codec::{Bound, Codec, Value, ValueType};
 
 impl Compressor {
     /// Adds a promise about each value, beside the bound. Fill values and values that are not finite are not touched.
@@ -52,6 +52,33 @@ impl Compressor {
             progress: SILENT,
             bounds: Some(bounds),
         }
+    }
+
+    /// An upper bound on the bytes that safeguards add to a stream; 0 without any.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`].
+    pub(crate) fn most_bytes_of_safeguards(
+        &self,
+        elements: u64,
+        value_type: ValueType,
+    ) -> Result<u64, Error> {
+        if self.safeguards.is_empty() {
+            return Ok(0);
+        }
+        let too_large = Error::TooLarge {
+            elements,
+            dtype: value_type,
+        };
+        let coder = Self::new(Codec::LORENZO_RANS, Bound::default());
+        let corrections = coder.max_compressed_len(elements, ValueType::I16)?;
+        // A run for each value that replaces a decoded one.
+        let replaced = elements.checked_mul(16 + value_type.bytes() as u64);
+        let most = replaced.and_then(|bytes| bytes.checked_add(corrections));
+        // The record, the heads of sections, and padding.
+        most.and_then(|bytes| bytes.checked_add(2048))
+            .ok_or(too_large)
     }
 
     /// Whether streams have safeguards.

@@ -216,7 +216,11 @@ impl Compressor {
         if let Some(other) = self.interleaved(elements)? {
             most = most.max(other.most_bytes(elements, value_type)?);
         }
-        Ok(most)
+        let of_safeguards = self.most_bytes_of_safeguards(elements, value_type)?;
+        most.checked_add(of_safeguards).ok_or(Error::TooLarge {
+            elements,
+            dtype: value_type,
+        })
     }
 
     /// The upper bound with the axes that are set.

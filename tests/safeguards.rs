@@ -117,7 +117,7 @@ fn checked<V: Value>(
     assert_eq!(pair.broken(safeguards, bounds).expect(name), [], "{name}");
     // The emulator checks every step, and takes long.
     #[cfg(feature = "emulator")]
-    if CASES.fetch_add(1, Ordering::Relaxed) % 17 == 0 {
+    if CASES.fetch_add(1, Ordering::Relaxed).is_multiple_of(17) {
         assert!(on(Device::Emulator) == stream, "{name}");
         let emulator = Decompressor::new().device(Device::Emulator);
         let found: Vec<V> = emulator.decompress(&stream).expect(name);

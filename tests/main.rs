@@ -27,6 +27,7 @@ mod safeguards;
 mod seek;
 mod signs;
 mod spool;
+mod statistics;
 mod stream_at;
 mod targets;
 mod tile_parts;

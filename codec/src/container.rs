@@ -15,6 +15,9 @@ pub mod record_kind;
 pub mod region;
 pub mod roles;
 pub mod section;
+#[cfg(feature = "alloc")]
+pub mod statistics;
+pub mod summary;
 pub mod table;
 pub mod tiles;
 #[cfg(feature = "alloc")]

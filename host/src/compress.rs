@@ -21,6 +21,7 @@ use crate::nearby::{Nearby, Reach};
 use crate::number::Number;
 use crate::progress::SILENT;
 use crate::scratch::{Coded, Copies, Scratch};
+use crate::statistics::{Noted, Noting};
 use crate::stream_layout::StreamLayout;
 use crate::stream_ref::StreamRef;
 use crate::tolerance::Tolerance;
@@ -75,6 +76,7 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     tightening: TighteningChoice,
+    noting: Noting,
     pub(crate) device: Device,
     pub(crate) copies: Copies,
     pub(crate) safeguards: Safeguards,
@@ -268,6 +270,25 @@ impl Compressor {
     }
 
     fn run_of<V: Value>(
+        &self,
+        version: Version,
+        field: &[V],
+        sink: &mut dyn Sink,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        if self.noting == Noting::Never {
+            return self.run_plain(version, field, sink, progress);
+        }
+        let mut noted = Noted {
+            sink,
+            values: field,
+            noting: self.noting,
+        };
+        self.run_plain(version, field, &mut noted, progress)
+    }
+
+    /// As [`Compressor::run`], without statistics.
+    fn run_plain<V: Value>(
         &self,
         version: Version,
         field: &[V],

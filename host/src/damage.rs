@@ -38,6 +38,11 @@ pub(crate) struct GridBox {
 }
 
 impl GridBox {
+    /// The number of elements.
+    pub(crate) fn elements(&self) -> u64 {
+        self.size.iter().product()
+    }
+
     /// Sets all elements of the box in a field of these lengths.
     pub(crate) fn fill<T: Copy>(&self, [_, height, width]: [u64; 3], field: &mut [T], value: T) {
         let [z, y, x] = self.origin;

@@ -202,6 +202,11 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     })
 }
 
+/// The numbers of a field with this conversion and a mask of these classes that stand for missing values.
+pub(crate) fn fill_values(conversion: &Conversion, classes: &Classes) -> Vec<f64> {
+    fills(conversion, classes).0
+}
+
 /// The fill values of a mask, and whether zeros are kept. Types without NaN have no hole.
 fn fills(conversion: &Conversion, classes: &Classes) -> (Vec<f64>, bool) {
     with_value!(conversion.value_type(), V => {

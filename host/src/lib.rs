@@ -64,6 +64,7 @@ mod search;
 mod sections;
 mod slabs;
 mod spool;
+mod statistics;
 pub mod stream;
 mod stream_at;
 mod stream_layout;

@@ -4,11 +4,14 @@ use crate::error::Error;
 use crate::memory::sparse;
 use crate::part::Part;
 use crate::reading::Reading;
+use crate::statistics::Candidates;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record;
 use ferrosz_codec::container::section::{self, HEAD_BYTES, SectionHead};
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
+use ferrosz_codec::container::statistics;
+use ferrosz_codec::container::table::ENTRY_BYTES;
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
@@ -17,7 +20,7 @@ use memmap2::MmapMut;
 use std::alloc::{Layout, handle_alloc_error};
 use std::collections::BTreeSet;
 use std::iter;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 
 /// A stream of which only some bytes are known, such as one behind a network.
 ///
@@ -176,6 +179,33 @@ impl PartialStream {
     fn entries(&self, part: &Part) -> Result<BTreeSet<u64>, Error> {
         let reading = Reading::new(&self.header.layout(), &self.order, Some(part))?;
         Ok(reading.entries())
+    }
+
+    /// The bytes to put in before the statistics of the stream can be read, if it has some.
+    pub(crate) fn missing_statistics(&self) -> Result<Vec<Range<u64>>, Error> {
+        let missing = self.missing_of(&BTreeSet::new())?;
+        if !missing.is_empty() {
+            return Ok(missing);
+        }
+        let stream = StreamRef::read(&self.image)?;
+        let sections = stream.sections.iter();
+        let found = sections.filter(|one| one.head.kind == statistics::KIND);
+        Ok(self.unknown(found.map(|one| self.range_of(one.padded()))))
+    }
+
+    /// The bytes to put in before the wanted values of the stream can be found, given its statistics.
+    pub(crate) fn missing_to_find(
+        &self,
+        wanted: &impl RangeBounds<f64>,
+    ) -> Result<Vec<Range<u64>>, Error> {
+        let candidates = Candidates::of(&StreamRef::read(&self.image)?, wanted)?;
+        self.missing_of(&candidates.entries)
+    }
+
+    /// Where bytes of the stream are in it.
+    fn range_of(&self, bytes: &[u8]) -> Range<u64> {
+        let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
+        start..start + bytes.len() as u64
     }
 
     /// The bytes to put in before these chunks can be decoded, or before the table says where they are.

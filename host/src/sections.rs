@@ -7,6 +7,7 @@ use ferrosz_codec::FormatError;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::container::section::{self, Section};
+use ferrosz_codec::container::statistics;
 
 /// A section to write: its kind and its contents.
 pub(crate) type NewSection<'a> = (RecordKind, &'a [u8]);
@@ -39,13 +40,15 @@ impl<'a> StreamRef<'a> {
         found.map(Section::contents).transpose()
     }
 
-    /// Appends the sections of this stream to a rewritten one.
+    /// Appends the sections of this stream to a rewritten one, but for statistics that updates have made wrong.
     ///
     /// # Errors
     ///
     /// As [`append`], and [`Error::Format`] if a section is damaged.
     pub(crate) fn copy_sections(&self, stream: &mut Vec<u8>) -> Result<(), Error> {
+        let is_outdated = self.header.update_bytes > 0;
         let all = self.sections.iter();
+        let all = all.filter(|one| !(is_outdated && one.head.kind == statistics::KIND));
         let all = all.map(|one| Ok((one.head.kind, one.contents()?)));
         append(stream, &all.collect::<Result<Vec<_>, FormatError>>()?)
     }

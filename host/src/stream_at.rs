@@ -6,10 +6,11 @@ use crate::info::{Info, info};
 use crate::part::Part;
 use crate::partial::PartialStream;
 use crate::read_at::ReadAt;
+use crate::statistics::{Search, Statistics};
 use crate::update::Update;
 use ferrosz_codec::container::update::Tail;
 use ferrosz_codec::{FormatError, Value, ValueType};
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 use std::slice;
 
 /// The most bytes behind a stream that are read at once.
@@ -130,6 +131,33 @@ impl<R: ReadAt> StreamAt<R> {
     ) -> Result<Vec<V>, Error> {
         self.fetch_missing(|stream| stream.missing(part))?;
         decompressor.decompress_part(self.stream.bytes(), part)
+    }
+
+    /// The statistics of the stream, if it has some, as [`Statistics::of`]: reads them in at most four rounds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StreamAt::open`] and of [`Statistics::of`].
+    pub fn statistics(&mut self) -> Result<Option<Statistics>, Error> {
+        self.fetch_missing(PartialStream::missing_statistics)?;
+        Statistics::of(self.stream.bytes())
+    }
+
+    /// Finds the wanted values of the stream, as [`Decompressor::find`]: reads the statistics, and then the bytes of the chunks
+    /// that may have some.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StreamAt::open`] and of [`Decompressor::find`].
+    pub fn find(
+        &mut self,
+        decompressor: &Decompressor,
+        wanted: impl RangeBounds<f64>,
+        take: impl FnMut(u64, f64),
+    ) -> Result<Search, Error> {
+        self.fetch_missing(PartialStream::missing_statistics)?;
+        self.fetch_missing(|stream| stream.missing_to_find(&wanted))?;
+        decompressor.find(self.stream.bytes(), wanted, take)
     }
 
     /// The update that replaces a part of the field by `values`: reads the bytes that it needs, in at most two rounds. The place

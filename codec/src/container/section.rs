@@ -95,6 +95,11 @@ impl<'a> Section<'a> {
         &self.padded[..self.head.bytes as usize]
     }
 
+    /// The contents and their padding, whatever they are.
+    pub fn padded(&self) -> &'a [u8] {
+        self.padded
+    }
+
     /// The contents.
     ///
     /// # Errors

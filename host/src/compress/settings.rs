@@ -15,6 +15,7 @@ use crate::fill::Fills;
 use crate::keeping::Keeping;
 use crate::scratch::Copies;
 use ferrosz_codec::safeguard::Safeguards;
+use crate::statistics::Noting;
 use ferrosz_codec::{Bound, Preference};
 
 impl Compressor {
@@ -47,6 +48,7 @@ impl Compressor {
             is_complex: false,
             chunk: None,
             tightening: Preference::default().tightening(),
+            noting: Noting::default(),
             device: Device::default(),
             copies: Copies::default(),
             safeguards: Safeguards::default(),
@@ -70,6 +72,25 @@ impl Compressor {
     #[must_use]
     pub fn bounded_memory(mut self) -> Self {
         self.copies = Copies::InFiles;
+        self
+    }
+
+    /// Puts statistics of the field into its stream: smallest and largest value and mean of groups of chunks, without missing
+    /// values. They are a thousandth of the stream at most, or one group. See [`Statistics`](crate::stream::Statistics) and
+    /// [`Decompressor::find`](crate::Decompressor::find). They are made on the CPU, in one more pass over the field.
+    #[must_use]
+    pub fn statistics(mut self, are_noted: bool) -> Self {
+        self.noting = match are_noted {
+            true => Noting::Always,
+            false => Noting::Never,
+        };
+        self
+    }
+
+    /// As [`Compressor::statistics`], but only if they are a thousandth of the stream at most.
+    #[must_use]
+    pub fn small_statistics(mut self) -> Self {
+        self.noting = Noting::IfSmall;
         self
     }
 

@@ -4,9 +4,11 @@ use crate::choose;
 use crate::compress::{Compressor, complex};
 use crate::error::Error;
 use crate::length::{self, Length};
+use crate::statistics::Noting;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::statistics::max_bytes;
 use ferrosz_codec::mapping::axes::PARTS;
 use ferrosz_codec::mapping::mask::ClassCount;
 use ferrosz_codec::tile::ChunkLength;
@@ -231,7 +233,12 @@ impl Compressor {
             // Valid values that are close to fill values may need further classes.
             layout.layout = layout.layout.with_classes(ClassCount::most(has_signs));
         }
-        layout.max_stream_bytes().ok_or(Error::TooLarge {
+        let of_statistics = |most: u64| match self.noting {
+            Noting::Never => Some(most),
+            _ => most.checked_add(max_bytes(most)),
+        };
+        let most = layout.max_stream_bytes().and_then(of_statistics);
+        most.ok_or(Error::TooLarge {
             elements,
             dtype: layout.value_type,
         })

@@ -183,7 +183,13 @@ impl PartialStream {
 
     /// The bytes to put in before the statistics of the stream can be read, if it has some.
     pub(crate) fn missing_statistics(&self) -> Result<Vec<Range<u64>>, Error> {
-        let missing = self.missing_of(&BTreeSet::new())?;
+        let mut missing = self.missing_of(&BTreeSet::new())?;
+        if missing.is_empty() && self.header.has_sections {
+            missing = self.unknown([self.last_row()]);
+            if missing.is_empty() {
+                missing = self.missing_heads()?;
+            }
+        }
         if !missing.is_empty() {
             return Ok(missing);
         }
@@ -221,15 +227,17 @@ impl PartialStream {
         let prologue_end = header.payload_end().min(header.payload_start() + longest);
         let prologue = header.payload_start()..prologue_end;
         let updates = header.payload_end()..header.stream_bytes();
-        let last = header.has_sections.then(|| header.chunks().checked_sub(1));
-        let rows = entries.iter().copied().chain(last.flatten());
-        let missing = self.unknown(rows.map(|entry| row(&entry)).chain([prologue, updates]));
+        let last = header.needs_sections.then(|| self.last_row());
+        let rows = entries.iter().map(row).chain(last);
+        let missing = self.unknown(rows.chain([prologue, updates]));
         if !missing.is_empty() {
             return Ok(missing);
         }
-        let missing = self.missing_heads()?;
-        if !missing.is_empty() {
-            return Ok(missing);
+        if header.needs_sections {
+            let missing = self.missing_heads()?;
+            if !missing.is_empty() {
+                return Ok(missing);
+            }
         }
         let stream = StreamRef::read(&self.image)?;
         let mut chunks = Vec::new();
@@ -267,6 +275,13 @@ impl PartialStream {
             .sections_start()
             .map(|start| start..header.payload_end());
         Ok(self.unknown(sections))
+    }
+
+    /// The last entry of the table, which says where sections start.
+    fn last_row(&self) -> Range<u64> {
+        let end = self.header.payload_start();
+        end.saturating_sub(ENTRY_BYTES as u64)
+            .max(self.header.table_start())..end
     }
 
     /// Where sections start, if there are some, given the last entry of the table.

@@ -24,6 +24,7 @@ pub(crate) fn append(stream: &mut Vec<u8>, sections: &[NewSection<'_>]) -> Resul
         memory::append(stream, &bytes)?;
         header.payload_bytes += bytes.len() as u64;
         header.has_sections = true;
+        header.needs_sections |= kind.is_critical();
     }
     stream[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     Ok(())
@@ -36,6 +37,7 @@ impl<'a> StreamRef<'a> {
     ///
     /// [`FormatError::InvalidSections`] if they are damaged.
     pub(crate) fn section(&self, kind: RecordKind) -> Result<Option<&'a [u8]>, FormatError> {
+        self.section_fault.map_or(Ok(()), Err)?;
         let found = self.sections.iter().find(|one| one.head.kind == kind);
         found.map(Section::contents).transpose()
     }
@@ -59,6 +61,7 @@ impl<'a> StreamRef<'a> {
     ///
     /// [`FormatError::InvalidSections`].
     pub(crate) fn check_sections(&self) -> Result<(), FormatError> {
+        self.section_fault.map_or(Ok(()), Err)?;
         let mut all = self.sections.iter();
         all.try_for_each(|one| one.contents().map(|_| ()))
     }
@@ -155,10 +158,16 @@ mod tests {
             for at in stream.len()..noted.len() {
                 let mut damaged = noted.clone();
                 damaged[at] ^= 32;
-                assert_eq!(decode(&damaged).is_err(), at < stream.len() + 32, "{at}");
+                assert!(decode(&damaged).is_ok(), "{at}");
                 assert!(Decompressor::new().check(&damaged).is_err(), "{at}");
             }
             assert!(decode(&noted[..noted.len() - 1]).is_err());
+            let needed = with(&noted, &[(NEEDED, &[3; 20])]);
+            for at in (0..needed.len() - noted.len()).map(|at| noted.len() + at) {
+                let mut damaged = needed.clone();
+                damaged[at] ^= 32;
+                assert!(decode(&damaged).is_err(), "{at}");
+            }
         }
     }
 

@@ -65,13 +65,13 @@ impl Statistics {
 
     pub(crate) fn read(stream: &StreamRef<'_>) -> Result<Option<Self>, FormatError> {
         let header = &stream.header;
-        let Some(section) = stream.sections.iter().find(|one| one.head.kind == KIND) else {
+        let Some(contents) = stream.section(KIND)? else {
             return Ok(None);
         };
-        let contents = section.contents()?;
+        let section_bytes = HEAD_BYTES as u64 + contents.len() as u64;
         Ok(Some(Self {
             of_groups: statistics::Statistics::read(contents, &header.layout(), header.dtype)?,
-            bytes: (HEAD_BYTES as u64 + section.head.bytes).next_multiple_of(CHUNK_ALIGNMENT),
+            bytes: section_bytes.next_multiple_of(CHUNK_ALIGNMENT),
             is_outdated: header.update_bytes > 0,
         }))
     }

@@ -35,7 +35,10 @@ pub(crate) struct StreamRef<'a> {
     pub(crate) safeguards: Safeguards,
     table: &'a [[u8; ENTRY_BYTES]],
     payload: &'a [u8],
+    /// None if they are damaged.
     pub(crate) sections: Vec<Section<'a>>,
+    /// The damage of the heads of sections that no reader must understand.
+    pub(crate) section_fault: Option<FormatError>,
     updates: &'a [u8],
     pub(crate) replacements: Replacements,
 }
@@ -73,6 +76,15 @@ impl<'a> StreamRef<'a> {
         [records, payload, updates]: [&'a [u8]; 3],
         table: &'a [[u8; ENTRY_BYTES]],
     ) -> Result<Self, FormatError> {
+        let found = match section::start(&header, table) {
+            Some(start) => section::read(payload, start, header.identity()),
+            None => Ok(Vec::new()),
+        };
+        let (sections, section_fault) = match found {
+            Err(fault) if header.needs_sections => return Err(fault),
+            Err(fault) => (Vec::new(), Some(fault)),
+            Ok(sections) => (sections, None),
+        };
         Ok(Self {
             header,
             order: Order::of_records(records, &header)?,
@@ -83,10 +95,8 @@ impl<'a> StreamRef<'a> {
             safeguards: Safeguards::of_records(records)?,
             table,
             payload,
-            sections: match section::start(&header, table) {
-                Some(start) => section::read(payload, start, header.identity())?,
-                None => Vec::new(),
-            },
+            sections,
+            section_fault,
             updates,
             replacements: Replacements::read(updates, &header)?,
         })
@@ -107,12 +117,11 @@ impl<'a> StreamRef<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of the header, and of sections and updates that are damaged or cut off: it is then unknown which chunks the
-    /// updates replace.
+    /// The errors of the header, and of updates and sections that a reader must understand, if they are damaged or cut off.
     pub(crate) fn read_remains(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let header = Header::read(bytes)?;
         let (needed, found) = (header.stream_bytes(), bytes.len() as u64);
-        let is_behind_chunks = header.update_bytes > 0 || header.has_sections;
+        let is_behind_chunks = header.update_bytes > 0 || header.needs_sections;
         if is_behind_chunks && found < needed {
             return Err(FormatError::Truncated { needed, found });
         }
@@ -189,6 +198,7 @@ impl<'a> StreamRef<'a> {
             record_sum: checksum(0, records),
             payload_bytes: 0,
             has_sections: false,
+            needs_sections: false,
             update_bytes: 0,
             ..header
         };

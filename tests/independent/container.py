@@ -223,7 +223,9 @@ def read_header(data):
     roles = read_roles(role_bits, rank)
     if identity != mix(checksum(head[:128], 0)):
         raise ValueError("the identity does not fit the header")
-    has_sections, payload_bytes = payload_bytes & 1, payload_bytes & ~1
+    has_sections, needs_sections, payload_bytes = payload_bytes & 1, payload_bytes & 2, payload_bytes & ~3
+    if needs_sections and not has_sections:
+        raise ValueError("a section must be understood, and there is none")
     if record_bytes % 16 or payload_bytes % 16 or update_bytes % 16:
         raise ValueError("a length in the header is not a multiple of 16")
 

@@ -58,6 +58,9 @@ pub(super) const UPDATES_AT: usize = 144;
 /// The bit of the payload's length that says that there are sections.
 pub(super) const SECTIONS: u64 = 1;
 
+/// The bit of the payload's length that says that a reader must understand a section.
+pub(super) const NEEDED: u64 = 2;
+
 pub(super) const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
 /// The first word of the checksum, which covers all words before it.
@@ -97,6 +100,8 @@ pub struct Header {
     pub payload_bytes: u64,
     /// Whether there are sections: see [`section`](crate::container::section).
     pub has_sections: bool,
+    /// Whether a reader must understand one of them.
+    pub needs_sections: bool,
     /// Bytes of the updates behind the payload.
     pub update_bytes: u64,
 }
@@ -131,6 +136,7 @@ impl Layout {
             record_sum: HEADER_SEED,
             payload_bytes: 0,
             has_sections: false,
+            needs_sections: false,
             update_bytes: 0,
         }
     }
@@ -277,7 +283,9 @@ impl Header {
         put(RECORDS_AT, &self.record_bytes.to_le_bytes());
         put(RECORDS_SUM_AT, &self.record_sum.to_le_bytes());
         put(ERROR_AT, &self.error_bits.to_le_bytes());
-        let payload = self.payload_bytes | u64::from(self.has_sections);
+        let payload = self.payload_bytes
+            | (SECTIONS * u64::from(self.has_sections))
+            | (NEEDED * u64::from(self.needs_sections));
         put(PAYLOAD_AT, &payload.to_le_bytes());
         put(UPDATES_AT, &self.update_bytes.to_le_bytes());
         let mut words = to_words(&bytes);
@@ -356,8 +364,9 @@ impl Header {
             conversion,
             record_bytes: get_u64(bytes, RECORDS_AT),
             record_sum: get_u64(bytes, RECORDS_SUM_AT),
-            payload_bytes: get_u64(bytes, PAYLOAD_AT) & !SECTIONS,
+            payload_bytes: get_u64(bytes, PAYLOAD_AT) & !(SECTIONS | NEEDED),
             has_sections: get_u64(bytes, PAYLOAD_AT) & SECTIONS != 0,
+            needs_sections: get_u64(bytes, PAYLOAD_AT) & NEEDED != 0,
             update_bytes: get_u64(bytes, UPDATES_AT),
             ..layout.header(dtype, bound, error_bits)
         };
@@ -406,7 +415,8 @@ fn check_lengths(header: &Header, layout: &Layout) -> Result<(), FormatError> {
         true => MAX_PAYLOAD,
         false => most - before,
     };
-    if header.payload_bytes > most_payload || !is_whole(header.payload_bytes) {
+    let is_in_vain = header.needs_sections && !header.has_sections;
+    if header.payload_bytes > most_payload || !is_whole(header.payload_bytes) || is_in_vain {
         return Err(invalid("impossible payload length"));
     }
     let whole = with_records

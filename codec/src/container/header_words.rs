@@ -3,8 +3,9 @@
 use crate::container::checksum::term;
 use crate::container::header::{
     BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, CODER_AT, CONVERSION_AT, DTYPE_AT, ENTRIES_AT, ERROR_AT,
-    EXTENTS_AT, HEADER_SEED, HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, PAYLOAD_AT, PREDICTOR_AT,
-    RECORDS_AT, RECORDS_SUM_AT, ROLES_AT, SECTIONS, UPDATES_AT, put_wide, sum_of_words, to_words,
+    EXTENTS_AT, HEADER_SEED, HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, NEEDED, PAYLOAD_AT,
+    PREDICTOR_AT, RECORDS_AT, RECORDS_SUM_AT, ROLES_AT, SECTIONS, UPDATES_AT, put_wide,
+    sum_of_words, to_words,
 };
 use crate::container::identity::Identity;
 use crate::mapping::Scale;
@@ -98,7 +99,7 @@ impl Summary {
     pub fn from_words(word: impl Fn(usize) -> u32) -> Self {
         Self {
             error_bits: wide_word(&word, ERROR_AT),
-            payload_bytes: wide_word(&word, PAYLOAD_AT) & !SECTIONS,
+            payload_bytes: wide_word(&word, PAYLOAD_AT) & !(SECTIONS | NEEDED),
             identity: Identity(wide_word(&word, IDENTITY_AT)),
         }
     }

@@ -94,6 +94,7 @@ impl<'s> Writer<'s> {
         let bytes = section::to_bytes(kind, contents, self.header.identity());
         self.payload_bytes += bytes.len() as u64;
         self.header.has_sections = true;
+        self.header.needs_sections |= kind.is_critical();
         self.sink.append(&bytes)
     }
 

@@ -13,6 +13,7 @@ use crate::{
     location::Location,
     part::{OpenRange, PartFlags},
     transfer::MOST_WINDOW_BYTES,
+    wanted::Wanted,
 };
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -48,11 +49,16 @@ const COMPACT_USAGE: &str = "ferrosz compact [OPTIONS] IN OUT
        ferrosz compact [OPTIONS] IN... --out-dir DIR";
 
 const PART_AFTER: &str = "\
-The stream has the bytes of `ferrosz compress` with the same codec and dimensions. Each machine reads the values of its
-parts only. Example, the second line on any machines:
+The stream has the bytes of `ferrosz compress --no-stats` with the same codec and dimensions. Each machine reads the
+values of its parts only. Example, the second line on any machines:
   ferrosz part plan t.npy t.plan --parts 100 --range 1e-3
   ferrosz part run t.plan $I t.npy t.$I          for each I from 0 to 99
   ferrosz part join t.plan t.fsz t.{0..99}";
+
+const STATS_AFTER: &str = "\
+Missing values, which are NaNs and fill values, do not count. Example:
+  ferrosz stats t2m.fsz --where '>310' --list 5";
+
 const SEND_USAGE: &str = "ferrosz send [OPTIONS] <BOUND> HOST:PORT FIELD...
        ferrosz send [OPTIONS] --raw HOST:PORT FIELD...";
 
@@ -96,6 +102,8 @@ pub enum Command {
     Verify(Verify),
     /// Show shape, codec, error bound and sizes of streams
     Info(Info),
+    /// Show smallest and largest value and mean of a stream's array, or find values in it
+    Stats(Stats),
     /// List presets and codecs, and the purpose of each
     Codecs(Codecs),
     /// Compress an array in parts, on as many machines as you like, and join them
@@ -184,6 +192,13 @@ pub struct Compress {
     /// ratio (default), or quality: a higher PSNR at the same bound, with splines
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<Preference>,
+    /// Leave out the statistics of the array, which take a thousandth of the stream at most. The help has no line for it, so
+    /// that it fits a screen; docs/command.md does.
+    #[arg(long, hide = true)]
+    pub no_stats: bool,
+    /// Write statistics even if they take more, as in a short stream.
+    #[arg(long, hide = true, conflicts_with = "no_stats")]
+    pub stats: bool,
     /// IN is raw frames of --dims each, without end: compress each as it comes. The help has an example in place of a line for
     /// it, so that it fits a screen.
     #[arg(long, hide = true)]
@@ -388,6 +403,24 @@ pub struct Info {
     /// Streams, or '-'
     #[arg(value_name = "STREAM", required = true, value_parser = location())]
     pub streams: Vec<Location>,
+}
+
+/// `ferrosz stats`.
+#[derive(Debug, Args)]
+#[command(after_help = STATS_AFTER)]
+pub struct Stats {
+    /// The stream, or '-'
+    #[arg(value_name = "STREAM", value_parser = location())]
+    pub stream: Location,
+    /// Find values: '>N', '>=N', '<N', '<=N', or 'A..B', both included; reads only chunks that may have some
+    #[arg(long = "where", value_name = "VALUES", allow_hyphen_values = true)]
+    pub wanted: Option<Wanted>,
+    /// List the first N places and values that are found
+    #[arg(long, value_name = "N", requires = "wanted")]
+    pub list: Option<usize>,
+    /// Decode all of the array, and show what its decoded values are
+    #[arg(long, conflicts_with = "wanted")]
+    pub decode: bool,
 }
 
 /// `ferrosz send`.

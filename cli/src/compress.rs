@@ -130,6 +130,11 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         compressor = (compressor.with_chunk_tiles(tiles))
             .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}")))?;
     }
+    compressor = match (args.stats, args.no_stats || args.frames) {
+        (true, _) => compressor.statistics(true),
+        (false, false) => compressor.small_statistics(),
+        (false, true) => compressor,
+    };
     args.safeguards.apply(prefer(args.prefer, compressor)?)
 }
 

@@ -111,7 +111,7 @@ fn decompress<V: Value>(
     };
     summary.print(job, common)?;
     summary.report_losses(job, common);
-    Ok(damages.is_empty())
+    Ok(damages.is_empty() && cut.is_none())
 }
 
 /// The array of a stream, or a part of it; and the damages, which are an error unless the stream is salvaged.
@@ -263,7 +263,8 @@ impl Summary<'_> {
 
     /// Says how many values are lost, if any are.
     fn report_losses(&self, job: &Job, common: &Common) {
-        if self.damages.is_empty() || !self.has_stderr(job, common) {
+        let is_whole = self.damages.is_empty() && self.cut.is_none();
+        if is_whole || !self.has_stderr(job, common) {
             return;
         }
         let lost: u64 = self.damages.iter().map(Damage::elements).sum();

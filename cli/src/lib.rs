@@ -45,6 +45,7 @@ pub mod safeguards;
 mod scratch;
 #[cfg(unix)]
 mod signals;
+mod stats;
 mod strange;
 mod stream_file;
 mod suffix;
@@ -59,6 +60,7 @@ mod values;
 #[cfg(feature = "netcdf")]
 pub mod variable;
 mod verify;
+mod wanted;
 
 use args::{Command, CommandLine};
 use clap::Parser;
@@ -121,6 +123,7 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Check(args) => check::run(args, common),
         Command::Verify(args) => verify::run(args, common),
         Command::Info(args) => info::run(args, common),
+        Command::Stats(args) => stats::run(args, common),
         Command::Codecs(args) => codecs::run(args, common).map(|()| true),
         Command::Send(args) => transfer::send::run(args, common),
         Command::Receive(args) => transfer::receive::run(args, common),

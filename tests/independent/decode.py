@@ -11,6 +11,7 @@ import conversion
 import logarithm
 import masks
 import safeguards
+import statistics_section as statistics
 import tiles
 from container import PWREL, Stream
 
@@ -42,6 +43,8 @@ def values_of_stream(stream):
         if header.bound_mode == PWREL and header.error != 0:
             field = logarithm.magnitudes(field)
     field = masks.lay_over(stream, field)
+    if b"stat" in stream.sections:
+        statistics.check(stream, field)
     return values_of(stream, np.ascontiguousarray(field).reshape(header.extents))
 
 

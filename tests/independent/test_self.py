@@ -20,6 +20,7 @@ import lorenzo
 import logarithm
 import masks
 import slices
+import statistics_section as statistics
 from container import MAGIC, UPDATE_MAGIC, ceil_to, checksum, chunk_seed, mix, read_header
 from decode import decode
 
@@ -1646,6 +1647,42 @@ class Logarithm(unittest.TestCase):
         y = np.array([0x7FC00001, 0xFF800000, 0x7F000007, 0x7F000000, 0xFF000001], dtype="<u4")
         elements = logarithm.magnitudes(y.view("<f4")).view("<u4").tolist()
         self.assertEqual(elements, [0x7FC00001, 0xFF800000, 7, 0, 1])
+
+
+class Statistics(unittest.TestCase):
+    """Section 30: a lossless stream of one chunk of blocks, whose section is made here."""
+
+    def stream(self, column=None, step=0.0):
+        """A stream of 5000 values and its elements; a step is added to a column of the section."""
+        values = np.random.default_rng(3).normal(size=5000)
+        lanes = [0.0] * 256
+        for at, value in enumerate(values.tolist()):
+            lanes[at % 256] += value
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [lanes[lane] + lanes[lane + half] for lane in range(half)]
+        numbers = [lanes[0] / 5000, float(values.min()), float(values.max())]
+        if column is not None:
+            numbers[column] += step
+        header = Namespace(
+            n=5000, is_tiles=False, field=(1, 1, 5000), shape=grid.LINE, slices=1, whole=(1, 1, 5000), width=8, dtype=F64,
+            value_type=2, conversion=0, update_bytes=0, classes=0, bound_mode=0, error=0.0,
+        )
+        section = struct.pack("<BB6xQddd", 0, 0, 1, *numbers)
+        return Namespace(header=header, sections={b"stat": section}, classes=[], records=[], offset=0), values
+
+    def test_statistics_are_those_of_the_values(self):
+        statistics.check(*self.stream())
+
+    def test_others_are_refused(self):
+        for column, step in ((0, 1e-15), (0, 1.0), (1, -1e-9), (1, 1e-9), (2, -1e-9), (2, 1.0)):
+            with self.assertRaises(ValueError):
+                statistics.check(*self.stream(column, step))
+        stream, values = self.stream()
+        for contents in (b"", stream.sections[b"stat"] + b"0", b"\1" * 40):
+            stream.sections[b"stat"] = contents
+            with self.assertRaises((ValueError, struct.error)):
+                statistics.check(stream, values)
 
 
 if __name__ == "__main__":

@@ -229,7 +229,7 @@ class Container(unittest.TestCase):
             (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
             (102, b"\x08", "-1 classes"), (102, b"\x10", "16 classes"), (13, b"\3", "logarithms"),
             (100, b"\x0f", "beyond the rank"), (104, b"\2", "entries"),
-            (112, b"\1", "multiple of 16"), (136, b"\1", "multiple of 16"), (144, b"\1", "multiple of 16"),
+            (112, b"\1", "multiple of 16"), (136, b"\4", "multiple of 16"), (136, b"\2", "there is none"), (144, b"\1", "multiple of 16"),
         ):
             with self.subTest(at=at):
                 self.refuse(with_header_field(stream, at, field), reason)

@@ -61,6 +61,7 @@ struct Given<'a> {
     keep: Option<&'a str>,
     rewritable: Option<bool>,
     safeguards: Option<&'a Py<PyDict>>,
+    statistics: Option<bool>,
     device: Option<&'a str>,
 }
 
@@ -113,6 +114,9 @@ impl Given<'_> {
         if self.keep_zero.is_some() {
             compressor = compressor.keep_zeros();
         }
+        if self.statistics.is_some() {
+            compressor = compressor.statistics(true);
+        }
         match self.rewritable {
             Some(_) => compressor.rewritable().map_err(failed),
             None => Ok(compressor),
@@ -139,10 +143,10 @@ impl Compressor {
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
         rank=None, axes=None, chunk_tiles=None, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
-        rewritable=false, safeguards=None, device="auto"
+        rewritable=false, safeguards=None, statistics=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, chunk_tiles=None, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
-        rewritable=False, safeguards=None, device='auto')")]
+        rewritable=False, safeguards=None, statistics=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -166,6 +170,7 @@ impl Compressor {
         keep: Option<&str>,
         rewritable: bool,
         safeguards: Option<Py<PyDict>>,
+        statistics: bool,
         device: &str,
     ) -> PyResult<Self> {
         let given = Given {
@@ -189,6 +194,7 @@ impl Compressor {
             keep: (!by_field(py, keep)?).then_some("none"),
             rewritable: rewritable.then_some(true),
             safeguards: safeguards.as_ref(),
+            statistics: statistics.then_some(true),
             device: (device != "auto").then_some(device),
         };
         let (compressor, bounds) = match &safeguards {

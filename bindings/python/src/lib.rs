@@ -27,6 +27,7 @@ mod pool;
 mod safeguards;
 mod salvage;
 mod stages;
+mod statistics;
 mod stream;
 mod update;
 mod verify;
@@ -64,6 +65,8 @@ mod _ferrosz {
     use crate::salvage::salvage;
     #[pymodule_export]
     use crate::stages::{stage_compose, stage_compress, stage_decompose, stage_decompress};
+    #[pymodule_export]
+    use crate::statistics::{find, stats};
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

@@ -33,6 +33,7 @@ from ._ferrosz import (
 from ._damage import Damage
 from ._group import Group
 from ._info import Info
+from ._statistics import Statistics, stats, where
 from ._verification import Verification
 from .errors import (
     ArgumentError,
@@ -70,6 +71,7 @@ __all__ = [
     "RepeatedCompression",
     "Stream",
     "SmallChunks",
+    "Statistics",
     "TargetNotReached",
     "TestNumber",
     "UnsupportedType",
@@ -85,9 +87,11 @@ __all__ = [
     "info",
     "release_memory",
     "salvage",
+    "stats",
     "update",
     "update_in_place",
     "verify",
+    "where",
 ]
 
 
@@ -114,6 +118,7 @@ def compress(
     keep: Literal["auto", "none"] | None = "auto",
     rewritable: bool = False,
     safeguards: Mapping[str, Any] | None = None,
+    statistics: bool = False,
     device: str = "auto",
     out: Any = None,
     progress: Callable[[int], object] | None = None,
@@ -170,6 +175,10 @@ def compress(
         side values stay; `limits`, the lowest and the highest value; `abs_field`, an array with a bound for each value;
         `abs_log`, `abs_exp` and `abs_square`, bounds of these functions of a value; `monotone`, the axis along which
         neighbours keep their order. Values of complex numbers are their parts.
+    statistics
+        Put smallest and largest value and mean of groups of chunks into the stream, for `stats` and `where`. They take a
+        thousandth of the stream at most, or one group, and one more pass over the array on the CPU. An array on a GPU has
+        none.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     out
@@ -223,6 +232,7 @@ def compress(
         keep=keep,
         rewritable=rewritable,
         safeguards=None if safeguards is None else dict(safeguards),
+        statistics=statistics,
         device=device,
     )
     stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)

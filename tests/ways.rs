@@ -154,6 +154,9 @@ fn check_type<V: Value>() {
         case(Some(Setting::Safeguards), &|plain| {
             plain.safeguard(Safeguard::KeepAbove(7.0))
         });
+        case(Some(Setting::Statistics), &|plain| {
+            Ok(plain.statistics(true))
+        });
         if is_as_is {
             let pwrel = Bound::pwrel(1e-2).expect("a bound");
             case(Some(Setting::Pwrel), &|plain| Ok(plain.with_bound(pwrel)));

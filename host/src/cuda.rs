@@ -540,6 +540,7 @@ const fn bytes_of<V: Value>(values: u64) -> u64 {
 /// Checks that values of a type can be compressed in device memory.
 fn check_values<V: Value>(compressor: &Compressor) -> Result<(), Error> {
     compressor.check_conversion::<V>()?;
+    compressor.check_way::<V>(Way::Memory)?;
     match V::TYPE.is_coded_as_is() || compressor.converts_on_machine::<V>()? {
         true => Ok(()),
         false => Err(Error::ConvertedOnDevice(V::TYPE)),

@@ -10,14 +10,14 @@ pub enum Way {
     Members,
     /// In parts of a plan: [`Compressor::plan`](crate::Compressor::plan).
     Plan,
+    /// In the memory of a GPU: `Gpu::compress`.
+    Memory,
     /// In the memory of several GPUs: `cuda::Slabs`.
     Slabs,
     /// In windows that are copied from device memory: `cuda::Transfer`.
     Transfer,
     /// Many arrays in device memory: `Gpu::compress_batch`.
     Batch,
-    /// In the memory of one GPU: `cuda::Gpu::compress`.
-    Memory,
 }
 
 /// A setting of a [`Compressor`](crate::Compressor), or of the field.
@@ -40,6 +40,8 @@ pub enum Setting {
     Tiles,
     /// Safeguards.
     Safeguards,
+    /// Statistics of the field.
+    Statistics,
 }
 
 const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
@@ -58,8 +60,11 @@ const MENDS: &str =
     "its stream is finished before corrections are known; compress a field in host memory";
 const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each array alone";
 
+const IN_PARTS: &str = "they are of the whole field, and nobody has all of it";
+const ON_HOST: &str = "they are made of values in host memory";
+
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 20] = [
+const REFUSALS: [(Way, &[Setting], &str); 26] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], OWN_VALUES),
@@ -80,6 +85,12 @@ const REFUSALS: [(Way, &[Setting], &str); 20] = [
     (Way::Transfer, &[Setting::Safeguards], WINDOWS),
     (Way::Batch, &[Setting::Safeguards], MENDS),
     (Way::Memory, &[Setting::Safeguards], MENDS),
+    (Way::Members, &[Setting::Statistics], IN_PARTS),
+    (Way::Plan, &[Setting::Statistics], IN_PARTS),
+    (Way::Memory, &[Setting::Statistics], ON_HOST),
+    (Way::Slabs, &[Setting::Statistics], ON_HOST),
+    (Way::Transfer, &[Setting::Statistics], ON_HOST),
+    (Way::Batch, &[Setting::Statistics], ON_HOST),
 ];
 
 /// Why a way cannot have a setting; none if it can.
@@ -102,16 +113,16 @@ impl Way {
     pub const ALL: [Self; 6] = [
         Self::Members,
         Self::Plan,
+        Self::Memory,
         Self::Slabs,
         Self::Transfer,
         Self::Batch,
-        Self::Memory,
     ];
 }
 
 impl Setting {
     /// All settings that a way refuses. Of several the first one is named.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pwrel,
         Self::Mask,
         Self::Preset,
@@ -120,6 +131,7 @@ impl Setting {
         Self::Extents,
         Self::Tiles,
         Self::Safeguards,
+        Self::Statistics,
     ];
 }
 
@@ -128,10 +140,10 @@ impl fmt::Display for Way {
         f.write_str(match self {
             Self::Members => "a field that members of a group compress",
             Self::Plan => "a field in parts of a plan",
+            Self::Memory => "a field in device memory",
             Self::Slabs => "a field in the memory of several GPUs",
             Self::Transfer => "a transfer from device memory",
             Self::Batch => "a batch in device memory",
-            Self::Memory => "a field in the memory of one GPU",
         })
     }
 }
@@ -147,6 +159,7 @@ impl fmt::Display for Setting {
             Self::Extents => "extents",
             Self::Tiles => "a codec of tiles",
             Self::Safeguards => "safeguards",
+            Self::Statistics => "statistics",
         })
     }
 }

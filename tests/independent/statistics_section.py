@@ -28,9 +28,11 @@ def fill_values(stream):
         bits = [one for one in bits if one not in zeros]
     elements = np.array(bits, dtype=f"<u{header.width}").view(header.dtype)
     numbers = numbers_of(elements, stream)
-    return [number for at, number in enumerate(numbers) if not any(
-        is_next(number, other, header.value_type) for other in numbers[:at]
-    )]
+    return [
+        number
+        for at, number in enumerate(numbers)
+        if not any(is_next(number, other, header.value_type) for other in numbers[:at])
+    ]
 
 
 def is_next(number, other, value_type):

@@ -4,6 +4,7 @@ use ferrosz::{Error, FormatError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::io;
 
 /// The classes of `ferrosz.errors`, by name.
 pub const ARGUMENT_ERROR: &str = "ArgumentError";
@@ -33,6 +34,14 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Err(failure) => return failure,
     };
     with_fields(py, class, error.to_string(), &fields)
+}
+
+/// An error of the library that reads a place as an exception: `OSError` if the place failed.
+pub fn raised_of_place(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::Io { kind, reason, .. } => io::Error::new(*kind, reason.clone()).into(),
+        error => raised(py, error),
+    }
 }
 
 /// An error of streams without header as an exception.

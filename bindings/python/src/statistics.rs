@@ -2,7 +2,7 @@
 
 use crate::array_out::array_of;
 use crate::dtype::NumberType;
-use crate::error::raised;
+use crate::error::raised_of_place;
 use crate::pool;
 use crate::stream::Bytes;
 use ferrosz::codec::with_value;
@@ -71,7 +71,7 @@ type Numbers = (Option<f64>, Option<f64>, Option<f64>, u64, usize, u64, u64);
 pub fn stats(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Option<(Numbers, bool)>> {
     let place = Place::new(source)?;
     let found = py.detach(|| StreamAt::open(place)?.statistics());
-    let found = found.map_err(|error| raised(py, &error))?;
+    let found = found.map_err(|error| raised_of_place(py, &error))?;
     Ok(found.map(|one| {
         let (groups, of_group) = (one.groups().len(), one.chunks_of_group());
         let ends = (one.min(), one.max(), one.mean());
@@ -117,7 +117,7 @@ pub fn find<'py>(
             Ok((stream, search, found))
         })
     })?;
-    let (stream, search, found) = found.map_err(|error| raised(py, &error))?;
+    let (stream, search, found) = found.map_err(|error| raised_of_place(py, &error))?;
     let (places, numbers): (Vec<u64>, Vec<f64>) = found.into_iter().unzip();
     let count = numbers.len() as u64;
     let values = with_value!(stream.dtype(), V => {

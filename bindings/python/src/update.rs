@@ -4,7 +4,7 @@ use crate::array_in::Field;
 use crate::decompressor::is_host_buffer;
 use crate::device;
 use crate::dtype::NumberType;
-use crate::error::{argument, raised};
+use crate::error::{argument, raised, raised_of_place};
 use crate::part::IndexedBox;
 use crate::pool;
 use crate::stream::{Bytes, Stream};
@@ -152,10 +152,7 @@ fn on_host<R: ReadAt + Send>(
         opened,
         &Field::new(values)?,
         index,
-        |py, error| match error {
-            Error::Io { kind, reason, .. } => io::Error::new(*kind, reason.clone()).into(),
-            error => raised(py, error),
-        },
+        raised_of_place,
     )
 }
 

@@ -51,7 +51,7 @@ def test_few_chunks_are_read() -> None:
     array = np.random.default_rng(1).random((200, 100, 100)) + np.arange(200)[:, None, None]
     stream = ferrosz.compress(array, abs=1e-9, codec="plain", statistics=True)
     found = ferrosz.where(stream, above=199.5)
-    assert 0 < found.chunks_read < found.chunks / 20
+    assert 0 < found.chunks_read < found.chunks / 10
     assert found.bytes_read < len(stream) / 5
     assert len(found.values) == (ferrosz.decompress(stream) > 199.5).sum()
 

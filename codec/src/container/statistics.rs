@@ -1,4 +1,4 @@
-//! Statistics of a field by groups of its chunks: the contents of the section `stat`. FORMAT.md, section 30.
+//! Statistics of a field by groups of its chunks: the contents of the section `stat`. FORMAT.md, section 31.
 //!
 //! They are those of the user's values, before anything is mapped or coded. NaNs and fill values are missing: they do not
 //! count. Sums have one order, whatever machine makes them: see [`Summary::of_unit`].

@@ -1,4 +1,4 @@
-//! The values of a part of a field in four numbers. Sums have one order, whatever machine makes them. FORMAT.md, section 30.
+//! The values of a part of a field in four numbers. Sums have one order, whatever machine makes them. FORMAT.md, section 31.
 
 /// Values of a unit that are summed side by side.
 pub const LANES: usize = 256;

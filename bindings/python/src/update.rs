@@ -148,12 +148,7 @@ fn on_host<R: ReadAt + Send>(
         stream.check_end()?;
         Ok(stream)
     });
-    made(
-        opened,
-        &Field::new(values)?,
-        index,
-        raised_of_place,
-    )
+    made(opened, &Field::new(values)?, index, raised_of_place)
 }
 
 /// The update of a stream that replaces a box by a field. `fault` makes exceptions of errors.

@@ -76,7 +76,7 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     tightening: TighteningChoice,
-    noting: Noting,
+    pub(crate) noting: Noting,
     pub(crate) device: Device,
     pub(crate) copies: Copies,
     pub(crate) safeguards: Safeguards,
@@ -236,6 +236,25 @@ impl Compressor {
     pub(crate) fn run_bounded<V: Value>(
         &self,
         version: Version,
+        given: (&[V], Option<&[f64]>),
+        sink: &mut dyn Sink,
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        if self.noting == Noting::Never {
+            return self.run_unnoted(version, given, sink, progress);
+        }
+        let mut noted = Noted {
+            sink,
+            values: given.0,
+            noting: self.noting,
+        };
+        self.run_unnoted(version, given, &mut noted, progress)
+    }
+
+    /// As [`Compressor::run_bounded`], without statistics.
+    fn run_unnoted<V: Value>(
+        &self,
+        version: Version,
         (field, bounds): (&[V], Option<&[f64]>),
         sink: &mut dyn Sink,
         progress: Progress<'_>,
@@ -256,6 +275,7 @@ impl Compressor {
         self.run_bounded(version, (field, None), sink, progress)
     }
 
+    /// As [`Compressor::run`], without safeguards and statistics.
     fn run_plain<V: Value>(
         &self,
         version: Version,
@@ -270,25 +290,6 @@ impl Compressor {
     }
 
     fn run_of<V: Value>(
-        &self,
-        version: Version,
-        field: &[V],
-        sink: &mut dyn Sink,
-        progress: Progress<'_>,
-    ) -> Result<(), Error> {
-        if self.noting == Noting::Never {
-            return self.run_plain(version, field, sink, progress);
-        }
-        let mut noted = Noted {
-            sink,
-            values: field,
-            noting: self.noting,
-        };
-        self.run_plain(version, field, &mut noted, progress)
-    }
-
-    /// As [`Compressor::run`], without statistics.
-    fn run_plain<V: Value>(
         &self,
         version: Version,
         field: &[V],

@@ -9,9 +9,8 @@ use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
 use ferrosz_codec::container::record;
 use ferrosz_codec::container::section::{self, HEAD_BYTES, SectionHead};
-use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use ferrosz_codec::container::statistics;
-use ferrosz_codec::container::table::ENTRY_BYTES;
+use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::tile::ChunkLength;
@@ -206,12 +205,6 @@ impl PartialStream {
     ) -> Result<Vec<Range<u64>>, Error> {
         let candidates = Candidates::of(&StreamRef::read(&self.image)?, wanted)?;
         self.missing_of(&candidates.entries)
-    }
-
-    /// Where bytes of the stream are in it.
-    fn range_of(&self, bytes: &[u8]) -> Range<u64> {
-        let start = (bytes.as_ptr().addr() - self.image.as_ptr().addr()) as u64;
-        start..start + bytes.len() as u64
     }
 
     /// The bytes to put in before these chunks can be decoded, or before the table says where they are.

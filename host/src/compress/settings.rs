@@ -14,8 +14,8 @@ use crate::device::Device;
 use crate::fill::Fills;
 use crate::keeping::Keeping;
 use crate::scratch::Copies;
-use ferrosz_codec::safeguard::Safeguards;
 use crate::statistics::Noting;
+use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::{Bound, Preference};
 
 impl Compressor {

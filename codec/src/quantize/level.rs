@@ -132,7 +132,8 @@ impl<T: Element> LevelQuantizer<T> {
         }
     }
 
-    /// The usual path of [`LevelQuantizer::encode_all`], and whether its results are right for all of these values.
+    /// The usual path of [`LevelQuantizer::encode_all`], and whether its results are right for all of these values: never with a
+    /// dead zone.
     #[inline(always)]
     pub fn encode_usual<const N: usize>(
         &self,
@@ -143,14 +144,10 @@ impl<T: Element> LevelQuantizer<T> {
     ) -> ([Quantized<T>; N], bool) {
         let half_inverse = self.inverse * T::HALF;
         let most = T::from_i32(MOST_USUAL.min(radius.saturating_sub(1)).cast_signed());
-        let mut is_usual = true;
-        let mut all_scaled: [T; N] = from_fn(|i| (values[i] - predictions[i]) * half_inverse);
-        // The same for all values of a level: a branch costs less than to subtract 0.
-        if self.dead > T::ZERO {
-            all_scaled = all_scaled.map(|scaled| self.shortened(scaled));
-        }
+        // Kernels have no registers to spare for a dead zone, which most streams do not have.
+        let mut is_usual = self.dead == T::ZERO;
         let usual = from_fn(|i| {
-            let scaled = all_scaled[i];
+            let scaled = (values[i] - predictions[i]) * half_inverse;
             let biased = scaled + T::ROUNDING_MAGIC;
             let steps = biased - T::ROUNDING_MAGIC;
             let known = predictions[i] + steps * self.step;

@@ -134,6 +134,11 @@ class Header:
         return self.dtype.itemsize
 
     @property
+    def tiles_of_coarse(self):
+        """Section 9: tiles of a whole chunk of the coarse field."""
+        return 1 if self.tiles == 4 and self.coder != BITPLANE else self.tiles
+
+    @property
     def is_tiles(self):
         return self.predictor >= 16
 
@@ -324,9 +329,10 @@ def check_field(header):
         entries = longest = 0
     elif header.is_tiles:
         distance = grid.anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-        entries = grid.tile_entries(header.field, header.shape, distance, header.slices, header.tiles)
+        of_coarse = header.tiles_of_coarse
+        entries = grid.tile_entries(header.field, header.shape, distance, header.slices, header.tiles, of_coarse)
         longest = grid.longest_tiles(
-            header.field, header.shape, distance, header.width, header.slices, header.tiles
+            header.field, header.shape, distance, header.width, header.slices, header.tiles, of_coarse
         )
         if header.predictor == STENCIL:
             # Section 19: the coefficients of all levels.

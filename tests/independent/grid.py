@@ -260,22 +260,22 @@ class TileGrid:
         return shifts_of_tile(self.shape, word, self.in_slices)
 
 
-def tile_entries(field, shape, distance, slices=1, tiles=4):
+def tile_entries(field, shape, distance, slices=1, tiles=4, of_coarse=4):
     """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
     entries = 1 + TileGrid(field, shape, distance, slices, tiles).chunk_count
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
-        entries += TileGrid(coarse, shape, distance, slices, tiles).chunk_count
+        entries += TileGrid(coarse, shape, distance, slices, of_coarse).chunk_count
     return entries
 
 
-def longest_tiles(field, shape, distance, width, slices=1, tiles=4):
+def longest_tiles(field, shape, distance, width, slices=1, tiles=4, of_coarse=4):
     """Section 19: 32 bytes an entry, all elements that may be stored, and 2316 bytes."""
     elements = product(field)
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
         elements += product(coarse) + product(coarse_extents(coarse, shape, distance))
-    return 32 * tile_entries(field, shape, distance, slices, tiles) + width * slices * elements + 2316
+    return 32 * tile_entries(field, shape, distance, slices, tiles, of_coarse) + width * slices * elements + 2316
 
 
 def steps_to_tile(by_step, shape):

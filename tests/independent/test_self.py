@@ -1128,7 +1128,10 @@ class Interpolation(unittest.TestCase):
                 z[z < 65535] %= 8
             stored = rng.normal(size=of_field).astype(dtype) * dtype.type(20)
             stored[rng.random(of_field) < 0.03] = np.inf
-            fields.append((z, stored, grid.TileGrid(of_field, shape, distance, in_slices=predictor == 21)))
+            # Chunks of the coarse field have one tile, but for bit planes.
+            tiles = 1 if not fields and coder != 18 else 4
+            tiles = grid.TileGrid(of_field, shape, distance, tiles=tiles, in_slices=predictor == 21)
+            fields.append((z, stored, tiles))
         shares, chunks = encode_fields(fields, coder, word=word)
         prologue = data + struct.pack("<I", len(shares) // 4) + shares + anchors.tobytes()
         if predictor == 21:

@@ -157,7 +157,12 @@ def decode_interpolation(stream, tiles, distance):
     shape = header.shape
     # The coarse field of slices has their zones and shifts, but is predicted by section 16.
     coarse = TileGrid(
-        coarse_extents(header.field, shape, distance), shape, distance, header.slices, header.tiles, tiles.in_slices
+        coarse_extents(header.field, shape, distance),
+        shape,
+        distance,
+        header.slices,
+        header.tiles_of_coarse,
+        tiles.in_slices,
     )
     of_field = slices.Slices if tiles.in_slices else interp.Interpolation
     prologue = Prologue(stream, coarse, distance)

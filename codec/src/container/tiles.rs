@@ -28,7 +28,7 @@ pub struct TileLayout {
     pub fine: TileGrid,
     /// The tiles of the field's anchors, if it has any.
     pub coarse: Option<TileGrid>,
-    /// The length of chunks.
+    /// The length of the field's chunks.
     pub chunk: ChunkLength,
 }
 
@@ -59,10 +59,19 @@ impl TileLayout {
         }
     }
 
+    /// The length of the chunks of a part. Most tiles of a coarse field are cut off, which takes a coder longer: chunks of one
+    /// run would keep a GPU waiting for one warp.
+    pub fn chunk_length(&self, part: Part) -> ChunkLength {
+        match (part, self.chunk) {
+            (Part::Coarse, ChunkLength::Four) if self.codec.coder.has_tables() => ChunkLength::One,
+            (_, length) => length,
+        }
+    }
+
     /// Chunks of the coarse field.
     pub fn coarse_chunks(&self) -> u64 {
         let coarse = self.coarse.as_ref();
-        coarse.map_or(0, |coarse| self.chunk.count(coarse))
+        coarse.map_or(0, |coarse| self.chunk_length(Part::Coarse).count(coarse))
     }
 
     /// Chunks of the field.

@@ -173,8 +173,9 @@ impl Tiles {
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
             let tiles = part.field.tiles();
-            for (chunk, tiles) in tiles.chunks(self.chunk).enumerate() {
-                let of_chunk = self.chunk * chunk..self.chunk * chunk + tiles.len();
+            let length = self.tiles_of_chunk(&part.field);
+            for (chunk, tiles) in tiles.chunks(length).enumerate() {
+                let of_chunk = length * chunk..length * chunk + tiles.len();
                 let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
                 all.push(self.encode(shifts, frequencies.as_ref(), tiles, codes, values));
             }
@@ -226,6 +227,15 @@ impl Tiles {
             }
             #[cfg(feature = "toy")]
             FieldMethod::ToyFitted(factor) => factor.to_le_bytes().to_vec(),
+        }
+    }
+
+    /// The tiles of a whole chunk of the field or of the coarse field.
+    fn tiles_of_chunk(&self, field: &Field) -> usize {
+        let is_coarse = field.lengths != self.fine.lengths;
+        match is_coarse && self.chunk == 4 && self.codec.coder.has_tables() {
+            true => 1,
+            false => self.chunk,
         }
     }
 
@@ -288,7 +298,8 @@ impl Tiles {
             let (codes, raw) = self.decode(coded, &self.fine, chunks, 1)?;
             return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
         };
-        let coarse_chunks = coarse.field.tiles().len().div_ceil(self.chunk);
+        let length = self.tiles_of_chunk(&coarse.field);
+        let coarse_chunks = coarse.field.tiles().len().div_ceil(length);
         let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
         let radius = resolved.radius;
         let (codes, raw) = self.decode(coded, &coarse.field, of_coarse, 1)?;
@@ -429,8 +440,8 @@ impl Tiles {
         let count = field.elements();
         let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
         let tiles = field.tiles();
-        for (number, (tiles, (entry, bytes))) in (first..).zip(tiles.chunks(self.chunk).zip(chunks))
-        {
+        let in_chunks = tiles.chunks(self.tiles_of_chunk(field));
+        for (number, (tiles, (entry, bytes))) in (first..).zip(in_chunks.zip(chunks)) {
             let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
             let planes = || bit_planes::decode(self.order(), tiles, form, bytes);
             let decoded: Result<Decoded<T>, _> = match frequencies {

@@ -169,7 +169,8 @@ pub fn regions<E: Element>(sample: &Sample<E>) -> Memory {
 /// The tiles of a sample in chunks of one run.
 fn tiling_of_runs<E: Element>(sample: &Sample<E>) -> Tiling {
     let [coarse, fine] = sample.grids;
-    Tiling::new(coarse, fine, sample.map.order(), ChunkLength::Four)
+    let in_runs = |grid| (grid, ChunkLength::Four);
+    Tiling::new(in_runs(coarse), in_runs(fine), sample.map.order())
 }
 
 /// Compresses on the emulator.

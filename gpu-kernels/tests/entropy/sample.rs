@@ -183,7 +183,7 @@ impl<E: Element> Sample<E> {
         Self {
             map,
             grids,
-            tiling: Tiling::new(grids[0], grids[1], kind.order(), kind.chunk),
+            tiling: Tiling::new((grids[0], kind.chunk), (grids[1], kind.chunk), kind.order()),
             of_field: [0, grids[1].runs()],
             chunks,
             values,

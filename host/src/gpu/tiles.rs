@@ -28,7 +28,7 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
+use ferrosz_codec::tile::{ChunkLength, Part, RUN_TILES, TileGrid};
 use ferrosz_codec::{Bound, Element};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
@@ -56,14 +56,21 @@ use ferrosz_simt::View;
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::code::entropy::WARPS as u64;
 
-/// The tiles of a layout in chunks of this length.
-fn tiling(layout: &TileLayout, chunk: ChunkLength) -> Tiling {
+/// The tiles of a layout in its chunks.
+fn tiling(layout: &TileLayout) -> Tiling {
+    tiling_in(
+        layout,
+        [Part::Coarse, Part::Fine].map(|part| layout.chunk_length(part)),
+    )
+}
+
+/// The tiles of a layout in chunks of these lengths, those of the coarse field first.
+fn tiling_in(layout: &TileLayout, [of_coarse, chunk]: [ChunkLength; 2]) -> Tiling {
     let none = TileGrid::new(layout.shape(), [0; 3]);
     Tiling::new(
-        layout.coarse.unwrap_or(none),
-        layout.fine,
+        (layout.coarse.unwrap_or(none), of_coarse),
+        (layout.fine, chunk),
         layout.codec.order(layout.shape()),
-        chunk,
     )
 }
 
@@ -379,8 +386,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         others: Others<'_>,
     ) -> Result<(), Error> {
         let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let runs = tiling(layout, ChunkLength::Four);
-        let tiling = tiling(layout, layout.chunk);
+        let runs = tiling_in(layout, [ChunkLength::Four; 2]);
+        let tiling = tiling(layout);
         let chunks = layout.chunks();
         let tiles = layout.runs() * u64::from(RUN_TILES);
         let tiles_a_block = tiles_a_block(tiles);
@@ -427,7 +434,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         let blocks = self.blocks(self.layout.chunks())?;
         self.write_prologue(job)?;
         let measure = MeasureParams {
-            tiling: tiling(self.layout, self.layout.chunk),
+            tiling: tiling(self.layout),
             regions: workspace.regions,
             tiles: workspace.tiles,
             records: workspace.records,
@@ -458,7 +465,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     fn place(&self, job: &CompressJob) -> PlaceParams {
         let workspace = &self.workspace;
         PlaceParams {
-            tiling: tiling(self.layout, self.layout.chunk),
+            tiling: tiling(self.layout),
             regions: workspace.regions,
             tiles: workspace.tiles,
             records: workspace.records,

@@ -25,7 +25,7 @@ use ferrosz_codec::predict::interp::resolved::{Resolved, WORDS, Words};
 use ferrosz_codec::predict::interp::tune::search::Search;
 use ferrosz_codec::predict::interp::tune::{TighteningChoice, Tuning};
 use ferrosz_codec::quantize::field::Quantizer;
-use ferrosz_codec::tile::{self, Part, RUN_TILES, TileBox, TileGrid};
+use ferrosz_codec::tile::{self, ChunkLength, Part, RUN_TILES, TileBox, TileGrid};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -153,10 +153,11 @@ struct Own {
 }
 
 impl Own {
-    fn new(layout: &TileLayout, grid: &TileGrid, chunks: Vec<u64>) -> Self {
+    /// Those of a grid in chunks of a length.
+    fn new(length: ChunkLength, grid: &TileGrid, chunks: Vec<u64>) -> Self {
         let tiles = chunks
             .iter()
-            .flat_map(|chunk| layout.chunk.of_chunk(grid, *chunk));
+            .flat_map(|chunk| length.of_chunk(grid, *chunk));
         Self {
             tiles: tiles.collect(),
             chunks,
@@ -174,7 +175,8 @@ impl Own {
         let tiles = units_of(held, grid.lengths(), width, starts_at);
         let of_chunk = u64::from(layout.chunk.tiles());
         let chunks = tiles.iter().filter(|tile| tile.is_multiple_of(of_chunk));
-        Self::new(layout, grid, chunks.map(|tile| tile / of_chunk).collect())
+        let chunks = chunks.map(|tile| tile / of_chunk).collect();
+        Self::new(layout.chunk, grid, chunks)
     }
 }
 
@@ -282,7 +284,7 @@ struct Coarse<'a, T> {
 impl<T: Element> Coarse<'_, T> {
     /// The rank of the member that encodes the chunk of a tile: the one that has the chunk's first element.
     fn owner(&self, tile: u64) -> usize {
-        let length = self.layout.chunk;
+        let length = self.layout.chunk_length(Part::Coarse);
         let first = length.of_chunk(self.grid, length.chunk_of(tile)).start;
         let element = (self.lattice.element)(self.grid.tile(first).origin);
         self.held.decomposition.owner(element)
@@ -290,11 +292,11 @@ impl<T: Element> Coarse<'_, T> {
 
     /// The chunks that this member encodes.
     fn own(&self) -> Own {
-        let length = self.layout.chunk;
+        let length = self.layout.chunk_length(Part::Coarse);
         let is_own =
             |chunk: &u64| self.owner(length.of_chunk(self.grid, *chunk).start) == self.held.rank;
         let chunks = (0..length.count(self.grid)).filter(is_own);
-        Own::new(self.layout, self.grid, chunks.collect())
+        Own::new(length, self.grid, chunks.collect())
     }
 }
 

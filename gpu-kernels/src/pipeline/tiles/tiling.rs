@@ -23,7 +23,8 @@ pub struct Tiling {
     /// Runs of the coarse field, and of both.
     coarse_runs: u64,
     runs: u64,
-    /// Tiles of a whole chunk.
+    /// Tiles of a whole chunk of the coarse field, and of the field.
+    tiles_of_coarse_chunk: u32,
     tiles_of_chunk: u32,
 }
 
@@ -39,14 +40,13 @@ pub struct Tile {
 }
 
 impl Tiling {
-    /// The tiles of a field and its coarse field, which may have no elements.
+    /// The tiles of a coarse field, which may have no elements, and of its field, each with the length of its chunks.
     pub const fn new(
-        coarse: TileGrid,
-        fine: TileGrid,
+        (coarse, of_coarse): (TileGrid, ChunkLength),
+        (fine, chunk): (TileGrid, ChunkLength),
         order: TileOrder,
-        chunk: ChunkLength,
     ) -> Self {
-        let coarse_chunks = chunk.count(&coarse);
+        let coarse_chunks = of_coarse.count(&coarse);
         let coarse_runs = coarse.runs();
         Self {
             coarse,
@@ -56,6 +56,7 @@ impl Tiling {
             chunks: coarse_chunks + chunk.count(&fine),
             coarse_runs,
             runs: coarse_runs + fine.runs(),
+            tiles_of_coarse_chunk: of_coarse.tiles(),
             tiles_of_chunk: chunk.tiles(),
         }
     }
@@ -66,7 +67,7 @@ impl Tiling {
         Self {
             chunks: count,
             runs: count,
-            ..Self::new(none, fine, order, ChunkLength::Four)
+            ..Self::new((none, ChunkLength::Four), (fine, ChunkLength::Four), order)
         }
     }
 
@@ -88,10 +89,20 @@ impl Tiling {
         chunk < self.coarse_chunks
     }
 
+    /// Tiles of a whole chunk of the field that a chunk is of.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    const fn whole_chunk(&self, chunk: u64) -> u32 {
+        if self.is_coarse(chunk) {
+            self.tiles_of_coarse_chunk
+        } else {
+            self.tiles_of_chunk
+        }
+    }
+
     /// The number of a chunk's first tile from the first tile of the runs of both fields on.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn first_of_runs(&self, chunk: u64) -> u64 {
-        let tiles = self.tiles_of_chunk as u64;
+        let tiles = self.whole_chunk(chunk) as u64;
         if self.is_coarse(chunk) {
             chunk * tiles
         } else {
@@ -109,7 +120,7 @@ impl Tiling {
     /// A chunk's field, and the number there of the chunk's first tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn first_tile(&self, chunk: u64) -> (TileGrid, u64) {
-        let tiles = u64::from(self.tiles_of_chunk);
+        let tiles = u64::from(self.whole_chunk(chunk));
         if self.is_coarse(chunk) {
             (self.coarse, chunk * tiles)
         } else {
@@ -122,7 +133,7 @@ impl Tiling {
     pub fn tiles_of(&self, chunk: u64) -> u32 {
         let (grid, first) = self.first_tile(chunk);
         let left = grid.tiles().saturating_sub(first);
-        left.min(u64::from(self.tiles_of_chunk)) as u32
+        left.min(u64::from(self.whole_chunk(chunk))) as u32
     }
 
     /// Tile number `tile` of a chunk or, of a list of tiles, that of the chunk.

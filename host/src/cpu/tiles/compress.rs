@@ -235,7 +235,7 @@ impl<T: Element> Field<'_, T> {
                 Part::Coarse => FIRST_ENTRY,
                 Part::Fine => FIRST_ENTRY + self.layout.coarse_chunks(),
             },
-            length: self.layout.chunk,
+            length: self.layout.chunk_length(part),
             encoder: Encoder::new(coder, prologue.frequencies.as_ref())?,
             map,
             scratch: Pool::default(),

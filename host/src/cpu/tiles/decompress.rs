@@ -244,7 +244,8 @@ impl<'a> Decode<'a> {
     /// The codes of these tiles of a part.
     fn codes<T: Element>(&self, part: Part, ranges: &TileRanges) -> Result<DecodedTiles<T>, Error> {
         let numbers = numbers(self.layout.grid(part), ranges);
-        let chunk_of = |tile: &u64| self.layout.chunk.chunk_of(*tile);
+        let length = self.layout.chunk_length(part);
+        let chunk_of = |tile: &u64| length.chunk_of(*tile);
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
         let (tiles, faults) = self.decoded(part, chunks.into_iter().collect())?;
         // Of several faults, the one in the lowest chunk is reported.
@@ -260,7 +261,7 @@ impl<'a> Decode<'a> {
         part: Part,
         chunks: Vec<u64>,
     ) -> Result<(DecodedTiles<T>, Faults), Error> {
-        let length = self.layout.chunk;
+        let length = self.layout.chunk_length(part);
         let tiles = chunks.len() as u64 * u64::from(length.tiles());
         let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
         let scratch = || Scratch::new(length);
@@ -297,7 +298,8 @@ impl<'a> Decode<'a> {
         let number = FIRST_ENTRY + before + chunk;
         let stored = self.source.entry(number)?;
         let grid = self.layout.grid(part);
-        let boxes = boxes(grid, self.layout.chunk.of_chunk(grid, chunk));
+        let length = self.layout.chunk_length(part);
+        let boxes = boxes(grid, length.of_chunk(grid, chunk));
         let tiles = ChunkTiles {
             map: &self.map,
             tiles: &boxes,

@@ -95,7 +95,8 @@ fn sound_codes<T: Element>(
     part: Part,
     faults: &mut Vec<Fault>,
 ) -> Result<DecodedTiles<T>, Error> {
-    let chunks = (0..layout.chunk.count(layout.grid(part))).collect();
+    let length = layout.chunk_length(part);
+    let chunks = (0..length.count(layout.grid(part))).collect();
     let (tiles, found) = decode.decoded(part, chunks)?;
     faults.extend(found.into_iter().map(|(chunk, fault)| (part, chunk, fault)));
     Ok(tiles)
@@ -126,7 +127,7 @@ fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
 /// The numbers of the tiles of the field that are lost with a chunk.
 fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
     let grid = layout.grid(part);
-    let own = layout.chunk.of_chunk(grid, chunk);
+    let own = layout.chunk_length(part).of_chunk(grid, chunk);
     let Some(geometry) = layout.codec.predictor.geometry() else {
         return own.collect();
     };

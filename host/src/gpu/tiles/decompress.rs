@@ -116,7 +116,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     pub(super) fn all_chunks(&self, job: &DecompressJob<'_>) -> DecodeParams {
         let (layout, workspace) = (self.layout, &self.workspace);
         DecodeParams {
-            tiling: tiling(layout, layout.chunk),
+            tiling: tiling(layout),
             header: job.header(),
             stream: job.behind_records(),
             entries: self.entries(&job.layout),
@@ -154,7 +154,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Lists the chunks of a part of the field, behind so many of the coarse field.
     fn list_chunks(&self, part: &TilePart, coarse: u64) -> Result<View<u32>, Error> {
         let mut params = ListChunksParams {
-            tiling: tiling(self.layout, self.layout.chunk),
+            tiling: tiling(self.layout),
             window: part.decoded,
             coarse,
             list: View::empty(),

@@ -5,14 +5,20 @@ use crate::safeguard::exp::exp_below;
 use crate::safeguard::mend::{LEVELS, Mender, nearest_at};
 use crate::value::Value;
 
-/// What becomes of a decoded value.
+/// How a value is mended. Numbers instead of variants, so that it stays in the registers of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Mended<V> {
-    /// It gets a correction, which may be 0, and so becomes this value.
-    Corrected(i16, V),
-    /// It is replaced by this value.
-    Exact(V),
+pub struct Mended<V> {
+    /// The correction; [`EXACT`] or [`NOTHING_FITS`].
+    pub correction: i32,
+    /// The value.
+    pub value: V,
 }
+
+/// The value replaces the decoded one.
+pub const EXACT: i32 = i32::MAX;
+
+/// No value fits.
+pub const NOTHING_FITS: i32 = i32::MIN;
 
 /// The least and the largest number that a value may become, because of its neighbour before it.
 pub type Range = [f64; 2];
@@ -111,9 +117,10 @@ impl Guard {
         decoded: V,
         own: Option<f64>,
         [low, high]: Range,
-    ) -> Option<Mended<V>> {
+    ) -> Mended<V> {
+        let by = |correction: i32, value: V| Mended { correction, value };
         if self.mender.is_exempt(value) {
-            return Some(Mended::Corrected(0, decoded));
+            return by(0, decoded);
         }
         let fits = |other: V| {
             let number = other.to_number();
@@ -122,31 +129,36 @@ impl Guard {
         if !self.mender.is_exempt(decoded) {
             let limited = self.mender.limited(decoded);
             if fits(limited) {
-                return Some(Mended::Corrected(0, limited));
+                return by(0, limited);
             }
             let number = limited.to_number();
             let target = value.to_number().max(low).min(high);
             let share = (target - number).abs() / self.mender.step.at(number);
             let sign = if target < number { -1 } else { 1 };
-            let tried = |correction: i16| {
-                let other = self.mender.corrected(limited, correction);
-                fits(other).then_some(Mended::Corrected(correction, other))
-            };
             // Beyond the step there is nothing that is allowed, but for rounding.
             if share <= 1.0 {
-                if let Some(mended) = tried(sign) {
-                    return Some(mended);
-                }
-                for level in 0..LEVELS {
-                    if let Some(mended) = tried(sign * nearest_at(level, share)) {
-                        return Some(mended);
+                // The step itself, then fractions of it.
+                let mut correction = sign;
+                for level in 0..=LEVELS {
+                    let other = self.mender.corrected(limited, correction);
+                    if fits(other) {
+                        return by(correction.into(), other);
                     }
+                    correction = sign * nearest_at(level.min(LEVELS - 1), share);
                 }
             }
         }
-        let ends = [low, high].map(|end| V::from_number(end).filter(|end| fits(*end)));
-        let exact = Some(value).filter(|value| fits(*value));
-        exact.or(ends[0]).or(ends[1]).map(Mended::Exact)
+        if fits(value) {
+            return by(EXACT, value);
+        }
+        for end in [low, high] {
+            if let Some(end) = V::from_number(end)
+                && fits(end)
+            {
+                return by(EXACT, end);
+            }
+        }
+        by(NOTHING_FITS, value)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mends the values of a field one by one, along the lines in which neighbours keep their order.
 
-use crate::safeguard::guard::{ANY, Guard, Mended, Range};
+use crate::safeguard::guard::{ANY, EXACT, Guard, NOTHING_FITS, Range};
 use crate::value::Value;
 
 /// A field and its decoded values, wherever they are.
@@ -26,10 +26,11 @@ impl Guard {
             _ => self.range(lines, at - lines.step()),
         };
         let value = lines.value(at);
-        match self.mended(value, lines.decoded(at), lines.bound(at), range) {
-            Some(Mended::Corrected(correction, mended)) => lines.put(at, Some(correction), mended),
-            Some(Mended::Exact(mended)) => lines.put(at, None, mended),
-            None => self.replace(lines, at, before),
+        let mended = self.mended(value, lines.decoded(at), lines.bound(at), range);
+        match mended.correction {
+            NOTHING_FITS => self.replace(lines, at, before),
+            EXACT => lines.put(at, None, mended.value),
+            correction => lines.put(at, Some(correction as i16), mended.value),
         }
     }
 

@@ -49,12 +49,14 @@ impl<E: Element> Kernel for FindCorrections<E> {
     fn run<T: Thread>(t: T, params: &FindCorrectionsParams) {
         let [mut line, threads] = thread_of(t);
         let [count, length] = params.lines;
+        // Never 0, which only the compiler does not know.
+        let step = params.step.max(1);
         while line < count {
-            let first = line / params.step * (params.step * length) + line % params.step;
+            let first = line / step * (step * length) + line % step;
             let mut memory = Memory { t, params };
             let mut before = 0;
             while before < length {
-                let at = first + before * params.step;
+                let at = first + before * step;
                 params.guard.mend_at::<E>(&mut memory, at, before);
                 before += 1;
             }

@@ -7,7 +7,7 @@ use crate::{
     remote, report,
 };
 use ferrosz::codec::value::ValueType;
-use ferrosz::stream::{Search, Statistics};
+use ferrosz::stream::{Searched, Statistics};
 use ferrosz::{Decompressor, Info};
 use serde_json::{Value, json};
 use std::collections::BinaryHeap;
@@ -31,7 +31,7 @@ pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
             };
             return show(args, common, &info, &statistics).map(|()| true);
         }
-        wanted => Found::new(&mut stream, &info, wanted, args.list.unwrap_or(0))?,
+        wanted => Matches::new(&mut stream, &info, wanted, args.list.unwrap_or(0))?,
     };
     let text = match common.json {
         true => {
@@ -83,7 +83,7 @@ impl<'a> Opened<'a> {
         &mut self,
         wanted: Option<Wanted>,
         take: &mut dyn FnMut(u64, f64),
-    ) -> Result<(Search, u64), Failure> {
+    ) -> Result<(Searched, u64), Failure> {
         let decompressor = Decompressor::new();
         match self {
             Self::Here(location, stream) => {
@@ -168,8 +168,8 @@ fn of_all(count: u64, info: &Info) -> String {
 }
 
 /// Values that were found.
-struct Found {
-    search: Search,
+struct Matches {
+    search: Searched,
     bytes_read: u64,
     count: u64,
     min: f64,
@@ -182,7 +182,7 @@ struct Found {
     places: Vec<(Vec<u64>, f64)>,
 }
 
-impl Found {
+impl Matches {
     fn new(
         stream: &mut Opened<'_>,
         info: &Info,
@@ -238,7 +238,7 @@ impl Found {
     }
 
     fn text(&self, args: &Args, info: &Info) -> String {
-        let Search {
+        let Searched {
             chunks,
             chunks_wanted,
             has_statistics,

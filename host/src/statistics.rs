@@ -7,14 +7,14 @@ mod reach;
 mod sums;
 
 pub(crate) use find::Candidates;
-pub use find::Search;
+pub use find::Searched;
 pub(crate) use noted::Noted;
 
 use crate::error::Error;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::FormatError;
 use ferrosz_codec::container::section::HEAD_BYTES;
-use ferrosz_codec::container::statistics::{self, Group, KIND};
+use ferrosz_codec::container::statistics::{self, GroupStatistics, KIND};
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 
 /// When a compressor puts statistics into its streams.
@@ -99,7 +99,7 @@ impl Statistics {
     }
 
     /// The groups of consecutive chunks.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[GroupStatistics] {
         &self.of_groups.groups
     }
 
@@ -108,7 +108,7 @@ impl Statistics {
         1 << self.of_groups.chunk_bits
     }
 
-    fn present(&self) -> impl Iterator<Item = &Group> {
+    fn present(&self) -> impl Iterator<Item = &GroupStatistics> {
         self.groups().iter().filter(|group| group.count > 0)
     }
 }

@@ -6,7 +6,7 @@ pub use crate::info::ChunkForms;
 pub use crate::object::Object;
 pub use crate::partial::PartialStream;
 pub use crate::read_at::ReadAt;
-pub use crate::statistics::{Search, Statistics};
+pub use crate::statistics::{Searched, Statistics};
 pub use crate::stream_at::{StreamAt, Traffic};
 pub use crate::stream_layout::StreamLayout;
 pub use crate::update::{Update, compact};

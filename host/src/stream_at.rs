@@ -6,7 +6,7 @@ use crate::info::{Info, info};
 use crate::part::Part;
 use crate::partial::PartialStream;
 use crate::read_at::ReadAt;
-use crate::statistics::{Search, Statistics};
+use crate::statistics::{Searched, Statistics};
 use crate::update::Update;
 use ferrosz_codec::container::update::Tail;
 use ferrosz_codec::{FormatError, Value, ValueType};
@@ -154,7 +154,7 @@ impl<R: ReadAt> StreamAt<R> {
         decompressor: &Decompressor,
         wanted: impl RangeBounds<f64>,
         take: impl FnMut(u64, f64),
-    ) -> Result<Search, Error> {
+    ) -> Result<Searched, Error> {
         self.fetch_missing(PartialStream::missing_statistics)?;
         self.fetch_missing(|stream| stream.missing_to_find(&wanted))?;
         decompressor.find(self.stream.bytes(), wanted, take)

@@ -1,13 +1,13 @@
 //! Statistics of a field by groups of its chunks: the contents of the section `stat`. FORMAT.md, section 31.
 //!
 //! They are those of the user's values, before anything is mapped or coded. NaNs and fill values are missing: they do not
-//! count. Sums have one order, whatever machine makes them: see [`Summary::of_unit`].
+//! count. Sums have one order, whatever machine makes them: see [`ValueSummary::of_unit`].
 
 use crate::container::grid::ChunkBox;
 use crate::container::layout::{Family, Layout};
 use crate::container::record_kind::RecordKind;
 use crate::container::section;
-use crate::container::summary::Summary;
+use crate::container::summary::ValueSummary;
 use crate::container::table::CHUNK_ALIGNMENT;
 use crate::element::{Dtype, Element};
 use crate::error::FormatError;
@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 16;
 
 /// The statistics of consecutive chunks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Group {
+pub struct GroupStatistics {
     /// The smallest value; infinite without values.
     pub min: f64,
     /// The largest value; infinite and negative without values.
@@ -36,9 +36,9 @@ pub struct Group {
     pub count: u64,
 }
 
-impl From<Summary> for Group {
+impl From<ValueSummary> for GroupStatistics {
     /// Zeros have no sign, and a NaN neither sign nor payload.
-    fn from(summary: Summary) -> Self {
+    fn from(summary: ValueSummary) -> Self {
         let mean = match summary.count {
             0 => 0.0,
             count => summary.sum / count as f64 + 0.0,
@@ -58,17 +58,17 @@ pub struct Statistics {
     /// The chunks of a group as a power of two.
     pub chunk_bits: u32,
     /// The groups, in their order.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupStatistics>,
 }
 
 impl Statistics {
     /// Groups of so many chunks, as a power of two, of the summaries of chunks.
-    pub fn new(chunks: &[Summary], chunk_bits: u32) -> Self {
-        let of_group = |chunks: &[Summary]| chunks.iter().copied().reduce(Summary::and);
+    pub fn new(chunks: &[ValueSummary], chunk_bits: u32) -> Self {
+        let of_group = |chunks: &[ValueSummary]| chunks.iter().copied().reduce(ValueSummary::and);
         let groups = chunks.chunks(1 << chunk_bits).filter_map(of_group);
         Self {
             chunk_bits,
-            groups: groups.map(Group::from).collect(),
+            groups: groups.map(GroupStatistics::from).collect(),
         }
     }
 
@@ -76,7 +76,7 @@ impl Statistics {
     pub fn to_bytes(&self, layout: &Layout, dtype: Dtype) -> Vec<u8> {
         let groups = &self.groups;
         let is_whole =
-            |(number, group): (u64, &Group)| group.count == self.elements(layout, number);
+            |(number, group): (u64, &GroupStatistics)| group.count == self.elements(layout, number);
         let has_counts = !(0..).zip(groups).all(is_whole);
         let mut bytes = alloc::vec![0; HEAD_BYTES];
         bytes[0] = self.chunk_bits as u8;
@@ -132,7 +132,7 @@ impl Statistics {
         for number in 0..count {
             let whole = statistics.elements(layout, number as u64);
             let at = HEAD_BYTES + 8 * number;
-            statistics.groups.push(Group {
+            statistics.groups.push(GroupStatistics {
                 min: end(number),
                 max: end(count + number),
                 mean: f64::from_bits(word(at).ok_or(invalid)?),
@@ -232,14 +232,14 @@ mod tests {
         Layout::new(Codec::PLAIN, Shape::Line, extents)
     }
 
-    fn summaries(last: u64) -> Vec<Summary> {
-        let chunk = |number: u64| Summary {
+    fn summaries(last: u64) -> Vec<ValueSummary> {
+        let chunk = |number: u64| ValueSummary {
             min: number as f64,
             max: number as f64 + 0.5,
             sum: 8192.0 * number as f64,
             count: 8192,
         };
-        let mut chunks: Vec<Summary> = (0..13).map(chunk).collect();
+        let mut chunks: Vec<ValueSummary> = (0..13).map(chunk).collect();
         chunks[12].count = last;
         chunks
     }
@@ -269,12 +269,12 @@ mod tests {
 
     #[test]
     fn zeros_and_nans_have_one_form() {
-        let mut chunk = Summary::EMPTY.with(-0.0);
+        let mut chunk = ValueSummary::EMPTY.with(-0.0);
         chunk.sum = -f64::NAN;
-        let Group { min, max, mean, .. } = chunk.into();
+        let GroupStatistics { min, max, mean, .. } = chunk.into();
         assert_eq!([min, max].map(f64::to_bits), [0, 0]);
         assert_eq!(mean.to_bits(), f64::HOLE.to_bits());
-        assert_eq!(Group::from(Summary::EMPTY).mean.to_bits(), 0);
+        assert_eq!(GroupStatistics::from(ValueSummary::EMPTY).mean.to_bits(), 0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub const LANES: usize = 256;
 /// The values of a part of a field, but for missing ones.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
+pub struct ValueSummary {
     /// The smallest; infinite without values.
     pub min: f64,
     /// The largest; infinite and negative without values.
@@ -17,7 +17,7 @@ pub struct Summary {
     pub count: u64,
 }
 
-impl Summary {
+impl ValueSummary {
     /// No values.
     pub const EMPTY: Self = Self {
         min: f64::INFINITY,
@@ -98,7 +98,7 @@ mod tests {
                 _ => ((i * 7919 % 1009) as f64 - 500.0) * 0.1,
             };
             let values: alloc::vec::Vec<f64> = (0..count).map(number).collect();
-            let found = Summary::of_unit(&values);
+            let found = ValueSummary::of_unit(&values);
             assert_eq!(found.sum.to_bits(), sum(&values, 0, 1).to_bits(), "{count}");
             let present = || values.iter().copied().filter(|value| !value.is_nan());
             assert_eq!(found.count, present().count() as u64);

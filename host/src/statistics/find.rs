@@ -11,7 +11,7 @@ use crate::part::Part;
 use crate::progress::SILENT;
 use crate::reading::Reading;
 use crate::statistics::Statistics;
-use crate::statistics::reach::Reach;
+use crate::statistics::reach::Reachable;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::grid::ChunkBox;
 use ferrosz_codec::container::statistics::{chunks, first_entry, units};
@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 22;
 /// What a search of a stream read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Search {
+pub struct Searched {
     /// Whether the stream has statistics; without them all chunks are read.
     pub has_statistics: bool,
     /// Chunks of the field.
@@ -63,7 +63,7 @@ impl Decompressor {
         stream: &[u8],
         wanted: impl RangeBounds<f64>,
         mut take: impl FnMut(u64, f64),
-    ) -> Result<Search, Error> {
+    ) -> Result<Searched, Error> {
         let stream = StreamRef::read(stream)?;
         let candidates = Candidates::of(&stream, &wanted)?;
         self.find_among(&stream, &candidates, &mut |place, number| {
@@ -159,12 +159,12 @@ impl Candidates {
         })
     }
 
-    fn search(&self, stream: &StreamRef<'_>) -> Result<Search, Error> {
+    fn search(&self, stream: &StreamRef<'_>) -> Result<Searched, Error> {
         let mut bytes_decoded = 0;
         for entry in &self.entries {
             bytes_decoded += stream.chunk(*entry)?.bytes.len() as u64;
         }
-        Ok(Search {
+        Ok(Searched {
             has_statistics: self.has_statistics,
             chunks: chunks(&stream.header.layout()),
             chunks_wanted: self.chunks,
@@ -179,7 +179,7 @@ fn wanted_chunks(
     statistics: &Statistics,
     wanted: &impl RangeBounds<f64>,
 ) -> Vec<u64> {
-    let (layout, reach) = (stream.header.layout(), Reach::of(stream));
+    let (layout, reach) = (stream.header.layout(), Reachable::of(stream));
     let is_replaced = |entry| stream.replacements.of(entry).is_some();
     let is_mask_replaced = (layout.field_entries()..layout.entries()).any(is_replaced);
     let mut numbers = Vec::new();

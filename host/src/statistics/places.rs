@@ -4,23 +4,23 @@ use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::mapping::axes::Order;
 
 /// The axes of a coded field, slowest first.
-pub(super) struct Places {
-    axes: Vec<Axis>,
+pub(super) struct UserPlaces {
+    axes: Vec<BoxAxis>,
     is_identity: bool,
 }
 
-struct Axis {
+struct BoxAxis {
     length: u64,
     /// The distance of neighbours along the axis in the user's field.
     stride: u64,
 }
 
-impl Places {
+impl UserPlaces {
     /// Those of a coded field of these extents, whose axes have this order.
     pub(super) fn new(coded: &Extents, order: &Order) -> Self {
         let user = order.user_extents(coded);
         let axes = coded.lengths().iter().zip(order.axes());
-        let axes = axes.map(|(length, axis)| Axis {
+        let axes = axes.map(|(length, axis)| BoxAxis {
             length: *length,
             stride: user.lengths()[usize::from(*axis) + 1..].iter().product(),
         });

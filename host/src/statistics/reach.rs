@@ -1,20 +1,20 @@
 //! The decoded values that values of a stream may have, by the bound that the stream keeps.
 
 use crate::stream_ref::StreamRef;
-use ferrosz_codec::container::statistics::Group;
+use ferrosz_codec::container::statistics::GroupStatistics;
 use ferrosz_codec::mapping::Scale;
 use std::ops::{Bound, RangeBounds};
 
 /// How far decoded values may be from those that were compressed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Reach {
+pub(super) enum Reachable {
     /// By this much.
     Absolute(f64),
     /// By this share of the value, on the same side of 0.
     Relative(f64),
 }
 
-impl Reach {
+impl Reachable {
     /// That of a stream.
     pub(super) fn of(stream: &StreamRef<'_>) -> Self {
         let header = &stream.header;
@@ -28,7 +28,7 @@ impl Reach {
     }
 
     /// Whether a group may have a decoded value among these.
-    pub(super) fn may_meet(self, group: &Group, wanted: &impl RangeBounds<f64>) -> bool {
+    pub(super) fn may_meet(self, group: &GroupStatistics, wanted: &impl RangeBounds<f64>) -> bool {
         let [low, high] = [self.lowest(group.min), -self.lowest_of_negated(group.max)];
         let is_above = match wanted.start_bound() {
             Bound::Included(start) => high >= *start,
@@ -57,7 +57,7 @@ impl Reach {
         }
     }
 
-    /// [`Reach::lowest`] of the value with the other sign: bounds are the same on both sides.
+    /// [`Reachable::lowest`] of the value with the other sign: bounds are the same on both sides.
     fn lowest_of_negated(self, value: f64) -> f64 {
         self.lowest(-value)
     }

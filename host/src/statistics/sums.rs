@@ -1,12 +1,12 @@
 //! The summaries of a field's chunks, on the CPU.
 
 use crate::parallel;
-use crate::statistics::places::Places;
+use crate::statistics::places::UserPlaces;
 use ferrosz_codec::Value;
 use ferrosz_codec::container::grid::{ChunkBox, Grid};
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::statistics::{chunks, units};
-use ferrosz_codec::container::summary::Summary;
+use ferrosz_codec::container::summary::ValueSummary;
 use ferrosz_codec::mapping::axes::Order;
 
 /// The summaries of the chunks of a user's field, in which these numbers stand for missing values.
@@ -15,11 +15,11 @@ pub(crate) fn summaries<V: Value>(
     order: &Order,
     fills: &[f64],
     field: &[V],
-) -> Vec<Summary> {
+) -> Vec<ValueSummary> {
     let fills: Vec<u64> = fills.iter().map(|fill| fill.to_bits()).collect();
-    let field = Field {
+    let field = SummedField {
         grid: layout.grid(),
-        places: Places::new(&layout.extents, order),
+        places: UserPlaces::new(&layout.extents, order),
         fills: &fills,
         values: field,
     };
@@ -27,21 +27,23 @@ pub(crate) fn summaries<V: Value>(
         let units = units(layout, chunk).into_iter();
         let of_units = units.map(|unit| {
             field.gather(&unit, numbers);
-            Summary::of_unit(numbers)
+            ValueSummary::of_unit(numbers)
         });
-        of_units.reduce(Summary::and).unwrap_or(Summary::EMPTY)
+        of_units
+            .reduce(ValueSummary::and)
+            .unwrap_or(ValueSummary::EMPTY)
     })
 }
 
 /// A user's field, and where the elements of its coded field are.
-struct Field<'a, V> {
+struct SummedField<'a, V> {
     grid: Grid,
-    places: Places,
+    places: UserPlaces,
     fills: &'a [u64],
     values: &'a [V],
 }
 
-impl<V: Value> Field<'_, V> {
+impl<V: Value> SummedField<'_, V> {
     /// The numbers of a unit in C order of its box, NaN in place of missing ones.
     fn gather(&self, unit: &ChunkBox, numbers: &mut Vec<f64>) {
         let ([z, y, x], [depth, height, width]) = (unit.origin, unit.extents.map(u64::from));

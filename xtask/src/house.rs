@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 107_000;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 31_150)];
+const MOST_LINES: usize = 111_000;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 32_900)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;

@@ -3,7 +3,7 @@
 use ferrosz::codec::with_value;
 use ferrosz::stream::{Statistics, StreamAt, Update, compact};
 use ferrosz::{
-    Axes, Bound, Codec, Compressor, Decompressor, Device, Part, Shape, Value, ValueType,
+    Axes, Bound, Codec, Compressor, Decompressor, Device, Part, Safeguard, Shape, Value, ValueType,
 };
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
@@ -102,6 +102,28 @@ const SEARCHES: [Wanted; 6] = [
     (Included(1e30), Unbounded),
     (Unbounded, Unbounded),
 ];
+
+#[test]
+fn searches_find_the_values_that_safeguards_mend() {
+    let side = 1000.3;
+    for codec in [Codec::PLAIN, Codec::INTERP] {
+        let values = field::<f32>(66_000, false);
+        let compressor = Compressor::new(codec, Bound::abs(8.0).expect("a bound"));
+        let compressor = compressor.safeguard(Safeguard::KeepAbove(side));
+        let stream = compressor.expect("possible").statistics(true);
+        let stream = stream.compress(&values).expect("no fault");
+        check_whole(&stream, &values, HOLE, codec.name());
+        let wanted = (Included(side), Unbounded);
+        check_search::<f32>(&stream, HOLE, wanted, codec.name());
+        let mut places = Vec::new();
+        let take = |at, _| places.push(at);
+        let search = Decompressor::new().find(&stream, wanted, take);
+        search.expect("sound");
+        places.sort_unstable();
+        let above = plain(&values, &wanted, HOLE).into_iter();
+        assert!(places.into_iter().eq(above.map(|(at, _)| at)));
+    }
+}
 
 fn check_case<V: Value>(compressor: Compressor, has_holes: bool, what: &str) -> bool {
     let mut compressor = compressor.statistics(true);

@@ -109,6 +109,7 @@ impl Decompressor {
                     read_in_order(read, &reading.pieces, elements)?;
                     self.take_back(stream, &reading, elements)
                 })?;
+                self.mend(stream, Some(part), &mut values)?;
                 let places = part.runs(user.lengths()).into_iter().flatten();
                 for (place, value) in places.zip(values) {
                     let number = value.to_number();

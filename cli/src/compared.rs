@@ -21,6 +21,8 @@ pub struct Compared<'a> {
     pub ratio: f64,
     /// Bits of the stream for a value.
     pub bits_per_value: f64,
+    /// The safeguards that were judged, in words; none if there are none.
+    pub safeguards: Option<String>,
 }
 
 impl Compared<'_> {
@@ -77,7 +79,7 @@ impl Compared<'_> {
     fn broken(&self, one: &Broken) -> String {
         let at = place(one.first, self.extents);
         format!(
-            "NO: {} is broken by {} values, first at {at}",
+            "NO: {} is broken by {} of the values, first at {at}",
             one.promise, one.count
         )
     }
@@ -154,13 +156,20 @@ impl Compared<'_> {
             let text = format!("{not_finite} not finite, {changed} of them changed");
             pairs.push(("NaN, infinities", text));
         }
-        pairs.extend(
-            compared
-                .broken
-                .iter()
-                .map(|one| ("safeguard", self.broken(one))),
-        );
+        pairs.extend(self.safeguard_pairs());
         pairs
+    }
+
+    /// The safeguards, if all of them are kept; otherwise those that are not.
+    fn safeguard_pairs(&self) -> Vec<(&'static str, String)> {
+        let broken = self.comparison.broken.iter();
+        let pairs = broken.map(|one| ("safeguard", self.broken(one)));
+        match &self.safeguards {
+            Some(all) if self.comparison.broken.is_empty() => {
+                vec![("safeguards kept", format!("yes: {all}"))]
+            }
+            _ => pairs.collect(),
+        }
     }
 }
 

@@ -41,6 +41,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
         largest_over_promise: comparison.largest_over_promise(&info),
         ratio: info.ratio(),
         bits_per_value: info.bits_per_value(),
+        safeguards: judged_safeguards(args, &info),
         comparison: &comparison,
     };
     let text = if common.json {
@@ -93,6 +94,13 @@ fn compare<V: ferrosz::Value>(
         claim.bounds = Some(safeguards::bounds(location, &original.shape())?);
     }
     Ok(Comparison::of_claim(&original.values, &decoded, &claim)?)
+}
+
+/// The safeguards that are judged: bounds of values only if they are given.
+fn judged_safeguards(args: &Verify, info: &Info) -> Option<String> {
+    let mut judged = info.clone();
+    judged.has_bounds_of_values &= args.abs_field.is_some();
+    safeguards::describe(&judged)
 }
 
 fn bound_line(found: &Judgement, info: &Info) -> String {

@@ -20,6 +20,7 @@ mod large;
 mod layouts;
 mod parts;
 mod plan;
+mod safeguards;
 mod stats;
 mod transfer;
 mod types;

@@ -46,6 +46,7 @@ pub fn run<R: FormatFlags>(args: &BareVerify<R>, common: &Common) -> Result<bool
             largest_over_promise: comparison.judgement.largest_over_promise(),
             ratio: field_bytes / stream.len() as f64,
             bits_per_value: 8.0 * stream.len() as f64 / array.values.len() as f64,
+            safeguards: None,
             comparison: &comparison,
         };
         let text = if common.json {

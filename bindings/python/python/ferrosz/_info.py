@@ -58,7 +58,7 @@ class Info:
     """Bytes of the mask."""
     update_bytes: int
     """Bytes of updates."""
-    safeguards: list[str]
+    safeguards: list[str] = field(hash=False)
     """The safeguards."""
     section_bytes: int
     """Bytes of the sections behind the chunks, which have the corrections for safeguards."""

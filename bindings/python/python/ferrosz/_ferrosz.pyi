@@ -46,6 +46,8 @@ __all__ = [
     "stage_decompose",
     "stage_decompress",
     "verify",
+    "find",
+    "stats",
 ]
 
 __version__: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ._types import Buffer
 
-    Source = Buffer | str | os.PathLike[str] | Callable[[list[tuple[int, int]]], list[bytes]]
+    _Source = Buffer | str | os.PathLike[str] | Callable[[list[tuple[int, int]]], list[bytes]]
 
 __all__ = ["Statistics", "stats", "where"]
 
@@ -60,7 +60,7 @@ class Found(_Pair):
     """Bytes that were read of the stream."""
 
 
-def stats(stream: Source) -> Statistics | None:
+def stats(stream: _Source) -> Statistics | None:
     """The statistics of an array, which its stream has if it was compressed with `statistics=True`, or by the command
     `ferrosz compress`; otherwise `None`. They are those of the array before it was compressed.
 
@@ -92,7 +92,7 @@ def stats(stream: Source) -> Statistics | None:
     )
 
 
-def where(stream: Source, *, above: float | None = None, below: float | None = None) -> Found:
+def where(stream: _Source, *, above: float | None = None, below: float | None = None) -> Found:
     """The indices of the decoded values above `above` and below `below`, and these values: as `numpy.where` has them, so that
     `array[indices]` are the values. Missing values are never found. With statistics only the chunks are read that may have
     such values; see `stats`, also for `stream`. Of complex numbers the parts are found, with an index more.

@@ -78,7 +78,7 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// Finds values; returns what was read, and its bytes.
+    /// Finds values; returns the numbers of chunks that were read, and how many bytes.
     fn find(
         &mut self,
         wanted: Option<Wanted>,
@@ -307,7 +307,7 @@ fn at(mut place: u64, extents: &[u64]) -> Vec<u64> {
     at
 }
 
-/// Adds a number to a sum, and what the sum loses to its rest: so the order of numbers hardly matters.
+/// Adds a number to a compensated sum (Neumaier 1974): the second number collects the rounding errors of the first.
 fn add([sum, rest]: &mut [f64; 2], number: f64) {
     let next = *sum + number;
     let lost = match sum.abs() >= number.abs() {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-/// Values from one number to another, either of which may be among them.
+/// An interval of values: each of its two ends may belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
     low: Bound<f64>,

@@ -21,7 +21,7 @@ use crate::nearby::{Nearby, Reach};
 use crate::number::Number;
 use crate::progress::SILENT;
 use crate::scratch::{Coded, Copies, Scratch};
-use crate::statistics::{Noted, Noting};
+use crate::statistics::{StatisticsPolicy, StatisticsSink};
 use crate::stream_layout::StreamLayout;
 use crate::stream_ref::StreamRef;
 use crate::tolerance::Tolerance;
@@ -76,7 +76,7 @@ pub struct Compressor {
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
     tightening: TighteningChoice,
-    pub(crate) noting: Noting,
+    pub(crate) statistics_policy: StatisticsPolicy,
     pub(crate) device: Device,
     pub(crate) copies: Copies,
     pub(crate) safeguards: Safeguards,
@@ -240,19 +240,19 @@ impl Compressor {
         sink: &mut dyn Sink,
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        if self.noting == Noting::Never {
-            return self.run_unnoted(version, given, sink, progress);
+        if self.statistics_policy == StatisticsPolicy::Never {
+            return self.run_without_statistics(version, given, sink, progress);
         }
-        let mut noted = Noted {
+        let mut with_statistics = StatisticsSink {
             sink,
             values: given.0,
-            noting: self.noting,
+            statistics_policy: self.statistics_policy,
         };
-        self.run_unnoted(version, given, &mut noted, progress)
+        self.run_without_statistics(version, given, &mut with_statistics, progress)
     }
 
     /// As [`Compressor::run_bounded`], without statistics.
-    fn run_unnoted<V: Value>(
+    fn run_without_statistics<V: Value>(
         &self,
         version: Version,
         (field, bounds): (&[V], Option<&[f64]>),

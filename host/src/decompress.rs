@@ -460,10 +460,25 @@ impl Decompressor {
         self.mend(&read, part, &mut values)?;
         Ok(values)
     }
+
+    /// Decodes a part on the CPU to the values that the stream stands for: converted back, with their mask, and mended.
+    pub(crate) fn read_values<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        (part, reading): (&Part, &Reading),
+        read: cpu::Read<'_, V::Coded>,
+        values: &mut [V],
+    ) -> Result<(), Error> {
+        conversion::decode_to(&stream.conversion, values, |elements| {
+            read_in_order(read, &reading.pieces, elements)?;
+            self.take_back(stream, reading, elements)
+        })?;
+        self.mend(stream, Some(part), values)
+    }
 }
 
 /// Decodes the regions of pieces, one behind the other, and puts their elements into the order of the pieces.
-pub(crate) fn read_in_order<T: Element>(
+fn read_in_order<T: Element>(
     read: cpu::Read<'_, T>,
     pieces: &[Piece],
     mut values: &mut [T],

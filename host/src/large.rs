@@ -3,10 +3,9 @@
 //! The field that is compressed is a slice, so it may be a mapped file, whose pages the operating system reads and drops.
 
 use crate::compress::Compressor;
-use crate::cpu::mapping::conversion;
 use crate::cpu::sink::Sink;
 use crate::cpu::{self, Progress, Version};
-use crate::decompress::{Decompressor, read, read_in_order};
+use crate::decompress::{Decompressor, read};
 use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::number::Number;
@@ -264,11 +263,7 @@ impl Decompressor {
                             Ordering::Less => values = try_zeroed(elements)?,
                             _ => values.truncate(elements as usize),
                         }
-                        conversion::decode_to(&stream.conversion, &mut values, |elements| {
-                            read_in_order(read, &reading.pieces, elements)?;
-                            self.take_back(stream, &reading, elements)
-                        })?;
-                        self.mend(stream, Some(part), &mut values)?;
+                        self.read_values(stream, (part, &reading), read, &mut values)?;
                         if !writing.hand((number, values)) {
                             break;
                         }

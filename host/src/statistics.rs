@@ -1,14 +1,14 @@
 //! Statistics of a field in its stream: made when it is compressed, and read instead of the field.
 
 mod find;
-mod noted;
 mod places;
 mod reach;
+mod sink;
 mod sums;
 
 pub(crate) use find::Candidates;
 pub use find::Searched;
-pub(crate) use noted::Noted;
+pub(crate) use sink::StatisticsSink;
 
 use crate::error::Error;
 use crate::stream_ref::StreamRef;
@@ -19,7 +19,7 @@ use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
 
 /// When a compressor puts statistics into its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Noting {
+pub(crate) enum StatisticsPolicy {
     /// Never.
     #[default]
     Never,

@@ -511,7 +511,7 @@ ferrosz_status ferrosz_compressor_bound_square(ferrosz_compressor *compressor,
                                                double bound,
                                                ferrosz_error *error);
 
-// Keeps the order of neighbours along an axis, the first of which is 0.
+// Keeps the order of neighbours along an axis. The first axis is 0.
 ferrosz_status ferrosz_compressor_keep_order(ferrosz_compressor *compressor,
                                              uint32_t axis,
                                              ferrosz_error *error);

@@ -190,7 +190,7 @@ pub unsafe extern "C" fn ferrosz_compressor_bound_square(
     })
 }
 
-/// Keeps the order of neighbours along an axis, the first of which is 0.
+/// Keeps the order of neighbours along an axis. The first axis is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_keep_order(
     compressor: *mut Compressor,

@@ -125,7 +125,7 @@ impl Given<'_> {
 }
 
 impl Compressor {
-    /// Refuses bounds of values for what they are not of.
+    /// Refuses bounds for each value in a call that does not compress one array of the host.
     pub fn check_no_bounds(&self, py: Python<'_>, what: &str) -> PyResult<()> {
         match self.options.bounds {
             Some(_) => Err(argument(

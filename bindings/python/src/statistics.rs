@@ -88,7 +88,7 @@ pub fn stats(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Option<(Numb
     }))
 }
 
-/// What was found, and what was read.
+/// The indices and values that a search found, and the numbers of chunks and bytes that it read.
 type Found<'py> = (
     Bound<'py, PyArray1<u64>>,
     Bound<'py, PyAny>,

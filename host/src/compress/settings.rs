@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::fill::Fills;
 use crate::keeping::Keeping;
 use crate::scratch::Copies;
-use crate::statistics::Noting;
+use crate::statistics::StatisticsPolicy;
 use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::{Bound, Preference};
 
@@ -48,7 +48,7 @@ impl Compressor {
             is_complex: false,
             chunk: None,
             tightening: Preference::default().tightening(),
-            noting: Noting::default(),
+            statistics_policy: StatisticsPolicy::default(),
             device: Device::default(),
             copies: Copies::default(),
             safeguards: Safeguards::default(),
@@ -80,9 +80,9 @@ impl Compressor {
     /// [`Decompressor::find`](crate::Decompressor::find). They are made on the CPU, in one more pass over the field.
     #[must_use]
     pub fn statistics(mut self, are_noted: bool) -> Self {
-        self.noting = match are_noted {
-            true => Noting::Always,
-            false => Noting::Never,
+        self.statistics_policy = match are_noted {
+            true => StatisticsPolicy::Always,
+            false => StatisticsPolicy::Never,
         };
         self
     }
@@ -90,7 +90,7 @@ impl Compressor {
     /// As [`Compressor::statistics`], but only if they are a thousandth of the stream at most.
     #[must_use]
     pub fn small_statistics(mut self) -> Self {
-        self.noting = Noting::IfSmall;
+        self.statistics_policy = StatisticsPolicy::IfSmall;
         self
     }
 

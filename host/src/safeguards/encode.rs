@@ -9,7 +9,7 @@ use crate::reading::Reading;
 use crate::safeguards::find::{FoundCorrections, GuardedField};
 use crate::safeguards::{exact, step_of};
 use crate::sections;
-use crate::statistics::Noting;
+use crate::statistics::StatisticsPolicy;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::identity::Identity;
 use ferrosz_codec::container::record::{self, Record};
@@ -37,7 +37,7 @@ impl Compressor {
         check_limits(&safeguards, field)?;
         let mut plain = *self;
         plain.safeguards = Safeguards::default();
-        plain.noting = Noting::Never;
+        plain.statistics_policy = StatisticsPolicy::Never;
         let mut stream = Vec::new();
         plain.run(version, field, &mut stream, progress)?;
         let read = StreamRef::read(&stream)?;

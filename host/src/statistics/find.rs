@@ -1,9 +1,8 @@
 //! Values of a stream that are wanted, found without the chunks that cannot have any.
 
-use crate::cpu::mapping::conversion;
 use crate::cpu::{self, Version};
 use crate::damage::GridBox;
-use crate::decompress::{Decompressor, read_in_order};
+use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::info::fill_values;
 use crate::memory::try_zeroed;
@@ -105,11 +104,7 @@ impl Decompressor {
             for part in parts {
                 let reading = Reading::new(&layout, &stream.order, Some(part))?;
                 let mut values = try_zeroed::<V>(reading.elements())?;
-                conversion::decode_to(&stream.conversion, &mut values, |elements| {
-                    read_in_order(read, &reading.pieces, elements)?;
-                    self.take_back(stream, &reading, elements)
-                })?;
-                self.mend(stream, Some(part), &mut values)?;
+                self.read_values(stream, (part, &reading), read, &mut values)?;
                 let places = part.runs(user.lengths()).into_iter().flatten();
                 for (place, value) in places.zip(values) {
                     let number = value.to_number();

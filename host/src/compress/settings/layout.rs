@@ -4,7 +4,7 @@ use crate::choose;
 use crate::compress::{Compressor, complex};
 use crate::error::Error;
 use crate::length::{self, Length};
-use crate::statistics::Noting;
+use crate::statistics::StatisticsPolicy;
 use crate::stream_layout::StreamLayout;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::layout::Layout;
@@ -233,8 +233,8 @@ impl Compressor {
             // Valid values that are close to fill values may need further classes.
             layout.layout = layout.layout.with_classes(ClassCount::most(has_signs));
         }
-        let of_statistics = |most: u64| match self.noting {
-            Noting::Never => Some(most),
+        let of_statistics = |most: u64| match self.statistics_policy {
+            StatisticsPolicy::Never => Some(most),
             _ => most.checked_add(max_bytes(most)),
         };
         let most = layout.max_stream_bytes().and_then(of_statistics);

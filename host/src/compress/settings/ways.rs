@@ -2,7 +2,7 @@
 
 use crate::compress::Compressor;
 use crate::error::Error;
-use crate::statistics::Noting;
+use crate::statistics::StatisticsPolicy;
 use crate::ways::{Setting, Way, refusal};
 use ferrosz_codec::pipeline::BlockCodec;
 use ferrosz_codec::{BoundMode, Codec, Element, Value};
@@ -54,7 +54,7 @@ impl Compressor {
             Setting::Extents => self.elements().is_some(),
             Setting::Safeguards => self.has_safeguards(),
             Setting::Tiles => self.codec().and_then(Codec::tiles).is_some(),
-            Setting::Statistics => self.noting != Noting::Never,
+            Setting::Statistics => self.statistics_policy != StatisticsPolicy::Never,
         })
     }
 }

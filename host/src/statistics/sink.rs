@@ -3,7 +3,7 @@
 use crate::cpu::sink::Sink;
 use crate::error::Error;
 use crate::info::fill_values;
-use crate::statistics::Noting;
+use crate::statistics::StatisticsPolicy;
 use crate::statistics::sums::summaries;
 use crate::stream_ref::{conversion, mapping};
 use ferrosz_codec::Value;
@@ -13,13 +13,13 @@ use ferrosz_codec::container::statistics::{KIND, Statistics, chunk_bits};
 use ferrosz_codec::mapping::axes::Order;
 
 /// A stream of the user's field `values`, on its way to `sink`.
-pub(crate) struct Noted<'a, V> {
+pub(crate) struct StatisticsSink<'a, V> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) values: &'a [V],
-    pub(crate) noting: Noting,
+    pub(crate) statistics_policy: StatisticsPolicy,
 }
 
-impl<V: Value> Noted<'_, V> {
+impl<V: Value> StatisticsSink<'_, V> {
     /// The section of a stream that begins with these bytes, its header and its records, and has no section yet of this kind;
     /// and the header of the stream with it. None if the section would be too long.
     fn section(&self, start: &[u8]) -> Result<Option<(Vec<u8>, Header)>, Error> {
@@ -33,7 +33,7 @@ impl<V: Value> Noted<'_, V> {
         let has_counts = count < header.elements();
         let bytes = header.stream_bytes();
         let (bits, is_small) = chunk_bits(chunks.len() as u64, header.dtype, has_counts, bytes);
-        if !is_small && self.noting != Noting::Always {
+        if !is_small && self.statistics_policy != StatisticsPolicy::Always {
             return Ok(None);
         }
         let contents = Statistics::new(&chunks, bits).to_bytes(&layout, header.dtype);
@@ -47,7 +47,7 @@ impl<V: Value> Noted<'_, V> {
     }
 }
 
-impl<V: Value> Sink for Noted<'_, V> {
+impl<V: Value> Sink for StatisticsSink<'_, V> {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.sink.append(bytes)
     }

@@ -4,16 +4,19 @@
 use crate::common::cases::{asked, takes_part};
 use crate::common::damage;
 use crate::common::fields::{Kind, make};
+use crate::common::forge::{self, forge};
 use crate::common::machine::Machine;
 use crate::common::{compressor, layouts};
 use ferrosz::codec::container::extents::Extents;
 use ferrosz::codec::container::header::{HEADER_BYTES, Header};
+use ferrosz::codec::container::record_kind::RecordKind;
 use ferrosz::codec::container::table::Entry;
+use ferrosz::codec::container::version::{VERSION, Version};
 use ferrosz::codec::{FormatError, oracle};
 use ferrosz::stream::{Layout, Role};
 use ferrosz::{
     Axes, Bound, BoundMode, Codec, Compressor, Decompressor, Device, Dtype, Error, Part, Shape,
-    info,
+    Unknown, info,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -191,7 +194,10 @@ fn causes_are_named() {
     );
     let mut newer = stream.clone();
     newer[8] = 1;
-    assert_eq!(decode(&newer), format(FormatError::UnknownVersion(1)));
+    assert_eq!(
+        decode(&newer),
+        format(FormatError::UnknownVersion(Version(1)))
+    );
     let mut damaged = stream.clone();
     damaged[50] ^= 1;
     assert_eq!(decode(&damaged), format(FormatError::HeaderChecksum));
@@ -246,17 +252,6 @@ fn causes_are_named() {
     ));
     assert!(info(&stream[..HEADER_BYTES]).is_err());
     assert!(info(&stream[..HEADER_BYTES + 16]).is_ok());
-}
-
-/// A header whose checksum is right, whatever it says.
-fn forge(stream: &mut [u8], at: usize, bytes: &[u8]) {
-    use ferrosz::codec::container::checksum::checksum;
-    use ferrosz::codec::container::identity::Identity;
-    stream[at..at + bytes.len()].copy_from_slice(bytes);
-    let identity = Identity::of_sum(checksum(0, &stream[..128])).0;
-    stream[128..136].copy_from_slice(&identity.to_le_bytes());
-    let sum = checksum(0, &stream[..HEADER_BYTES - 8]);
-    stream[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
 #[test]
@@ -536,33 +531,8 @@ fn forged_orders_are_refused() {
 /// Records are passed over or refused by name, on the host and where kernels run.
 #[test]
 fn records_are_skipped_or_refused() {
-    use ferrosz::codec::container::checksum::checksum;
-    use ferrosz::codec::container::header::Header;
-    use ferrosz::codec::container::record::{Record, to_bytes};
-    use ferrosz::codec::container::record_kind::RecordKind;
-
     let stream = stream_of(Codec::PLAIN, Kind::Smooth, 20_000);
-    let plain = Header::read(&stream).expect("a header");
-    let with = |kind: &[u8; 4]| {
-        let record = Record {
-            kind: RecordKind(*kind),
-            contents: b"something",
-        };
-        let records = to_bytes(&[record]);
-        let header = Header {
-            record_bytes: records.len() as u64,
-            record_sum: checksum(0, &records),
-            ..plain
-        };
-        // The records are part of the identity, so each seed is another.
-        let mut rest = stream[HEADER_BYTES..].to_vec();
-        let delta = header.identity().0.wrapping_sub(plain.identity().0);
-        for entry in rest[..16 * plain.chunks() as usize].chunks_exact_mut(16) {
-            let sum = u64::from_le_bytes(entry[8..].try_into().expect("8 bytes"));
-            entry[8..].copy_from_slice(&sum.wrapping_add(delta).to_le_bytes());
-        }
-        [&header.to_bytes()[..], &records, &rest].concat()
-    };
+    let with = |kind| forge::with_record(&stream, VERSION, kind);
     let skipped = with(b"note");
     assert_eq!(decode(&skipped), decode(&stream));
     assert_eq!(
@@ -578,9 +548,10 @@ fn records_are_skipped_or_refused() {
             .expect("a part");
         assert_eq!(part, decode(&stream).expect("decodes")[9000..9010]);
     }
-    let refused = Err(Error::Format(FormatError::UnknownRecord(RecordKind(
-        *b"FILL",
-    ))));
+    let refused = Err(Error::Format(FormatError::Unknown {
+        what: Unknown::Record(RecordKind(*b"FILL")),
+        version: VERSION,
+    }));
     assert_eq!(decode(&with(b"FILL")), refused);
     assert!(info(&with(b"FILL")).is_err());
     assert!(oracle::decompress::<f32>(&with(b"FILL")).is_err());

@@ -33,5 +33,6 @@ mod targets;
 mod tile_parts;
 mod types;
 mod update;
+mod versions;
 mod ways;
 mod windows;

@@ -23,6 +23,4 @@ pub mod tiles;
 #[cfg(feature = "alloc")]
 pub mod update;
 pub mod update_words;
-
-/// The version of the container that is written and read here.
-pub const VERSION: u16 = 2;
+pub mod version;

@@ -1,6 +1,7 @@
 //! The errors of bounds and streams.
 
 use crate::container::record_kind::RecordKind;
+use crate::container::version::{Need, VERSION, Version};
 use crate::pipeline::CodecId;
 use crate::value::ValueType;
 use thiserror::Error;
@@ -32,31 +33,28 @@ pub enum FormatError {
     /// The first bytes are not those of a ferrosz stream.
     #[error("not a ferrosz stream: the magic bytes are missing")]
     NotFerrosz,
-    /// A version that this library does not know.
-    #[error("stream version {0} is unknown to this library, which reads version {known}", known = crate::container::VERSION)]
-    UnknownVersion(u16),
+    /// A version that this library does not read.
+    #[error(
+        "the stream has format {0}, which this library does not read: it reads format {VERSION}"
+    )]
+    UnknownVersion(Version),
     /// The header's checksum is wrong.
     #[error("the header is damaged: its checksum does not match")]
     HeaderChecksum,
     /// A header field has a value that no encoder writes.
     #[error("the header is invalid: {0}")]
     InvalidHeader(&'static str),
-    /// This library does not know the combination of predictor and coder.
-    #[error("predictor number {} with coder number {} is unknown to this library", .0.predictor, .0.coder)]
-    UnknownCodec(CodecId),
-    /// This library does not know a record that a reader must know.
-    #[error(
-        "the stream has a record '{0}', which this library does not know but needs to decode it: use a newer ferrosz"
-    )]
-    UnknownRecord(RecordKind),
+    /// The stream has something that a reader must know, and this library does not.
+    #[error("the stream has {what}, which this library does not know{}", Need(*.version))]
+    Unknown {
+        /// What it is.
+        what: Unknown,
+        /// The version of the stream.
+        version: Version,
+    },
     /// The checksum of the records does not match, or they contradict themselves.
     #[error("the records are damaged: {0}")]
     InvalidRecords(&'static str),
-    /// This library does not know a section that a reader must know.
-    #[error(
-        "the stream has a section '{0}', which this library does not know but needs to decode it: use a newer ferrosz"
-    )]
-    UnknownSection(RecordKind),
     /// The stream has safeguards, which calls on device memory do not mend.
     #[error(
         "the stream has safeguards, which calls on device memory do not keep: decompress it to host memory"
@@ -65,12 +63,6 @@ pub enum FormatError {
     /// The sections behind the chunks are damaged.
     #[error("the sections behind the chunks are damaged: {0}")]
     InvalidSections(&'static str),
-    /// A value type number that this library does not know.
-    #[error("element type number {0} is unknown to this library")]
-    UnknownDtype(u8),
-    /// A number of a conversion that this library does not know.
-    #[error("conversion number {0} is unknown to this library")]
-    UnknownConversion(u8),
     /// The stream holds values of another type.
     #[error("the stream holds {found} elements, not {wanted}")]
     WrongDtype {
@@ -113,6 +105,49 @@ pub enum FormatError {
     /// The entropy coder's tables contradict themselves.
     #[error("the tables of the entropy coder are invalid: {0}")]
     InvalidTables(TableFault),
+}
+
+impl FormatError {
+    /// The error in an undamaged header, record or section of a stream of this version. What no version up to
+    /// [`VERSION`] allows is unknown in a newer one.
+    #[must_use]
+    pub fn in_version(self, version: Version) -> Self {
+        let what = match self {
+            Self::Unknown { what, .. } => what,
+            Self::InvalidHeader(why) | Self::InvalidRecords(why) if version.is_newer() => {
+                Unknown::Meaning(why)
+            }
+            other => return other,
+        };
+        Self::Unknown { what, version }
+    }
+}
+
+/// A part of a stream that a reader must know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// A pair of predictor and coder.
+    #[error("predictor {} with coder {}", .0.predictor, .0.coder)]
+    Codec(CodecId),
+    /// The number of a type of values.
+    #[error("value type {0}")]
+    ValueType(u8),
+    /// The number of a mode of bounds.
+    #[error("bound mode {0}")]
+    BoundMode(u8),
+    /// The number of a conversion of values.
+    #[error("conversion {0}")]
+    Conversion(u8),
+    /// A record whose kind has a capital first letter.
+    #[error("a record '{0}'")]
+    Record(RecordKind),
+    /// A section whose kind has a capital first letter.
+    #[error("a section '{0}'")]
+    Section(RecordKind),
+    /// A value that a field or a record does not have in any version up to this library's.
+    #[error("a field of another meaning ({0})")]
+    Meaning(&'static str),
 }
 
 /// A fault in the frequencies of an entropy coder's symbols.

@@ -40,7 +40,7 @@ pub mod tile;
 
 pub use bound::{Bound, BoundMode};
 pub use element::{Dtype, Element};
-pub use error::{BoundError, FormatError};
+pub use error::{BoundError, FormatError, Unknown};
 pub use pipeline::{Codec, Preset};
 pub use predict::interp::tune::Preference;
 pub use shape::Shape;

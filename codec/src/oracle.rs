@@ -320,7 +320,7 @@ pub fn decompress<V: Value>(stream: &[u8]) -> Result<Vec<V>, FormatError> {
         return Err(FormatError::TrailingBytes(found - needed));
     }
     let records = &stream[HEADER_BYTES..header.table_start() as usize];
-    record::check(records, header.record_sum)?;
+    record::check(records, &header)?;
     let conversion = Conversion::from_records(records, header.value_type, header.conversion)?;
     let elements = decode(&header, records, stream)?;
     let (kind, offset) = (conversion.kind(), conversion.offset());
@@ -395,7 +395,8 @@ fn read_chunks<'a>(
         chunks.push((entry, bytes));
     }
     if let Some(start) = section::start(header, table.as_chunks().0) {
-        section::read(payload, start, header.identity())?;
+        section::read(payload, start, header.identity())
+            .map_err(|error| error.in_version(header.version))?;
     }
     Ok(chunks)
 }

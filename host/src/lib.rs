@@ -89,7 +89,7 @@ pub use ferrosz_codec::safeguard::Safeguard;
 pub use ferrosz_codec::value::{Bf16, F16};
 pub use ferrosz_codec::{
     Bound, BoundError, BoundMode, Codec, Dtype, Element, FormatError, Preference, Preset, Shape,
-    Value, ValueType,
+    Unknown, Value, ValueType,
 };
 pub use fill::Fill;
 pub use info::{Info, info, max_compressed_len};

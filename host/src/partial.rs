@@ -104,7 +104,7 @@ impl PartialStream {
             needed: header.table_start(),
             found: first.len() as u64,
         })?;
-        record::check(records, header.record_sum)?;
+        record::check(records, &header)?;
         let mut stream = Self {
             image: sparse(header.stream_bytes())?,
             header,
@@ -300,7 +300,8 @@ impl PartialStream {
             if !missing.is_empty() {
                 return Ok(missing);
             }
-            let head = SectionHead::read(head, header.identity())?;
+            let head = SectionHead::read(head, header.identity())
+                .map_err(|error| error.in_version(header.version))?;
             let end = head.end(start, header.payload_end());
             start = end.ok_or(FormatError::InvalidSections(cut_off))?;
         }

@@ -142,7 +142,7 @@ mod tests {
             let read = StreamRef::read(&noted).unwrap();
             assert_eq!(read.section(NOTE).unwrap(), Some(&b"hello"[..]));
             let needed = with(&noted, &[(NEEDED, b"")]);
-            let unknown = |error| matches!(error, Error::Format(FormatError::UnknownSection(_)));
+            let unknown = |error| matches!(error, Error::Format(FormatError::Unknown { .. }));
             assert!(unknown(decode(&needed).unwrap_err()));
             assert!(oracle::decompress::<f32>(&needed).is_err());
             let mut at = StreamAt::open(&needed[..]).unwrap();

@@ -66,7 +66,7 @@ impl StreamLayout {
             needed: header.table_start(),
             found: start.len() as u64,
         })?;
-        record::check(records, header.record_sum)?;
+        record::check(records, &header)?;
         if !Safeguards::of_records(records)?.is_empty() {
             return Err(FormatError::SafeguardsOnDevice);
         }

@@ -76,8 +76,9 @@ impl<'a> StreamRef<'a> {
         [records, payload, updates]: [&'a [u8]; 3],
         table: &'a [[u8; ENTRY_BYTES]],
     ) -> Result<Self, FormatError> {
+        let known = |error: FormatError| error.in_version(header.version);
         let found = match section::start(&header, table) {
-            Some(start) => section::read(payload, start, header.identity()),
+            Some(start) => section::read(payload, start, header.identity()).map_err(known),
             None => Ok(Vec::new()),
         };
         let (sections, section_fault) = match found {
@@ -87,12 +88,12 @@ impl<'a> StreamRef<'a> {
         };
         Ok(Self {
             header,
-            order: Order::of_records(records, &header)?,
+            order: Order::of_records(records, &header).map_err(known)?,
             identity: header.identity(),
             records,
-            mapping: mapping(&header, records)?,
-            conversion: conversion(&header, records)?,
-            safeguards: Safeguards::of_records(records)?,
+            mapping: mapping(&header, records).map_err(known)?,
+            conversion: conversion(&header, records).map_err(known)?,
+            safeguards: Safeguards::of_records(records).map_err(known)?,
             table,
             payload,
             sections,
@@ -128,7 +129,7 @@ impl<'a> StreamRef<'a> {
         let part = |from: u64, to: u64| &bytes[from.min(found) as usize..to.min(found) as usize];
         let updates = part(header.payload_end(), needed);
         let records = part(HEADER_BYTES as u64, header.table_start());
-        record::check(records, header.record_sum)?;
+        record::check(records, &header)?;
         let table = part(header.table_start(), header.payload_start());
         let payload = part(header.payload_start(), header.payload_end());
         Self::of_parts(header, [records, payload, updates], table.as_chunks().0)
@@ -253,6 +254,6 @@ pub(crate) fn table<'a>(
         return Err(truncated);
     };
     let records = stream.get(HEADER_BYTES..start).ok_or(truncated)?;
-    record::check(records, header.record_sum)?;
+    record::check(records, header)?;
     Ok(stream.get(start..end).ok_or(truncated)?.as_chunks().0)
 }

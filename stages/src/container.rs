@@ -110,8 +110,8 @@ impl<'a> Container<'a> {
         }
         let version = wide(header, VERSION_AT) as u32;
         if version != VERSION {
-            let version = u16::try_from(version).unwrap_or(u16::MAX);
-            return Err(HostError::from(FormatError::UnknownVersion(version)).into());
+            let fault = FormatError::InvalidHeader("a container of parts of an unknown version");
+            return Err(HostError::from(fault).into());
         }
         let sum = checksum(PartName::Header.seed(), &header[..HEADER_CHECKSUM_AT]);
         if sum != wide(header, HEADER_CHECKSUM_AT) {

@@ -96,14 +96,14 @@ fn words_of(bytes: &[u8]) -> Result<[u32; RECIPE_WORDS], FormatError> {
     }
     match words[KIND_AT] & 0xff {
         VERSION => Ok(words),
-        other => Err(FormatError::UnknownVersion(other as u16)),
+        _ => Err(FormatError::InvalidHeader("a recipe of an unknown version")),
     }
 }
 
 /// The type of the elements of a recipe.
 fn dtype_of(words: &[u32; RECIPE_WORDS]) -> Result<Dtype, FormatError> {
     let number = (words[KIND_AT] >> 8) as u8;
-    Dtype::from_id(number).ok_or(FormatError::UnknownDtype(number))
+    Dtype::from_id(number).ok_or(FormatError::InvalidHeader("unknown type of elements"))
 }
 
 impl<T: Element> Recipe<T> {

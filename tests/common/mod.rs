@@ -6,6 +6,7 @@ pub mod damage;
 pub mod digest;
 pub mod extents;
 pub mod fields;
+pub mod forge;
 pub mod golden;
 #[cfg(feature = "cuda")]
 pub mod graph;

@@ -15,6 +15,7 @@ import grid
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
 UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
 HEADER_BYTES = 160
+VERSION = 2  # Section 20: that of the text; the lowest one of its major number that has streams
 MOST_CLASSES = 7  # of a mask
 NEGATIVE = None  # the class of negative elements, which has no value
 PWREL = 3  # the bound mode
@@ -168,6 +169,18 @@ def scalar_of_type(data, dtype, what):
     return value
 
 
+def name_of(version):
+    """Section 20."""
+    return f"{version >> 8}.{version & 255}"
+
+
+def need_of(data):
+    """Section 20: what a stream with a higher minor number needs, as the rest of an error."""
+    version = int.from_bytes(data[8:10], "little")
+    is_later = version > VERSION and version >> 8 == VERSION >> 8
+    return f": it needs format {name_of(version)}, and this decoder reads format {name_of(VERSION)}" if is_later else ""
+
+
 def read_header(data):
     if len(data) < HEADER_BYTES:
         raise ValueError("the stream is shorter than its header")
@@ -175,8 +188,8 @@ def read_header(data):
     if head[:8] != MAGIC:
         raise ValueError("the magic is not that of a ferrosz stream")
     (version,) = struct.unpack_from("<H", head, 8)
-    if version != 2:
-        raise ValueError(f"version {version} is not 2")
+    if version >> 8 != VERSION >> 8 or version < VERSION:
+        raise ValueError(f"the stream has format {name_of(version)}, and this decoder reads format {name_of(VERSION)}")
     (stored,) = struct.unpack_from("<Q", head, 152)
     if stored != checksum(head[:152], 0):
         raise ValueError("the checksum of the header does not fit")

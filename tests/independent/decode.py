@@ -13,7 +13,7 @@ import masks
 import safeguards
 import statistics_section as statistics
 import tiles
-from container import PWREL, Stream
+from container import PWREL, Stream, need_of
 
 
 def decode(data):
@@ -21,7 +21,10 @@ def decode(data):
 
     Raises ValueError where the text says that a reader rejects the stream.
     """
-    return values_of_stream(Stream(data))
+    try:
+        return values_of_stream(Stream(data))
+    except ValueError as reason:
+        raise ValueError(f"{reason}{need_of(data)}") from reason
 
 
 def corrections(data, identity):

@@ -21,7 +21,7 @@ import logarithm
 import masks
 import slices
 import statistics_section as statistics
-from container import MAGIC, UPDATE_MAGIC, ceil_to, checksum, chunk_seed, mix, read_header
+from container import MAGIC, UPDATE_MAGIC, VERSION, ceil_to, checksum, chunk_seed, mix, read_header
 from decode import decode
 
 F32, F64 = np.dtype("<f4"), np.dtype("<f8")
@@ -37,10 +37,10 @@ def entry(form, start, data, seed, length=None):
 
 
 def make_header(dtype, codec, extents, error, entries, records, payload_bytes, shape=0, update_bytes=0, roles=0,
-                classes=0, value_type=None, conversion=0):
+                classes=0, value_type=None, conversion=0, version=VERSION):
     predictor, coder = codec
     value_type = value_type or (1 if dtype == F32 else 2)
-    head = MAGIC + struct.pack("<H6B", 2, value_type, predictor, coder, 0, len(extents), shape)
+    head = MAGIC + struct.pack("<H6B", version, value_type, predictor, coder, 0, len(extents), shape)
     head += struct.pack("<8Q", *(tuple(extents) + (1,) * (8 - len(extents))))
     head += struct.pack("<d", float(error)) + np.array([error], dtype=dtype).tobytes().ljust(8, b"\0")
     head += struct.pack("<IHBB", 65536 if predictor >= 16 else 8192, roles, classes, conversion)
@@ -152,6 +152,22 @@ class Container(unittest.TestCase):
         damaged[170] ^= 1
         self.refuse(bytes(damaged), "checksum of the records")
 
+    def test_versions(self):
+        small, capital = (pad(kind + struct.pack("<I", 0)) for kind in (b"note", b"Mask"))
+        for version in (VERSION + 1, VERSION | 255):
+            need = f"needs format {version >> 8}.{version & 255}, and this decoder"
+            later = self.five(version=version, records=small)
+            self.assertEqual(decode(later).tolist(), decode(self.five()).tolist())
+            self.refuse(self.five(version=version, records=capital), f"Mask.*{need}")
+            for at, number, name in (
+                (10, 9, "value type"), (11, 77, "predictor"), (12, 99, "coder"), (13, 4, "bound mode"), (15, 3, "shape"),
+                (100, 255, "roles"), (102, 16, "classes"), (103, 3, "conversion"),
+            ):
+                self.refuse(with_header_field(later, at, bytes([number])), f"{name}.*{need}")
+        for version in (0, VERSION - 1, VERSION + 256, VERSION ^ 0x8000, 0xFFFF):
+            reason = f"has format {version >> 8}.{version & 255}, .* format {VERSION >> 8}.{VERSION & 255}$"
+            self.refuse(self.five(version=version), reason)
+
     def test_tail(self):
         stream = self.five()
         for tail in (bytes(1), bytes(100), UPDATE_MAGIC[:3], UPDATE_MAGIC, UPDATE_MAGIC + b"anything"):
@@ -224,7 +240,7 @@ class Container(unittest.TestCase):
     def test_header_fields(self):
         stream = self.five()
         for at, field, reason in (
-            (0, b"\x88", "magic"), (8, b"\1", "version"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
+            (0, b"\x88", "magic"), (8, b"\1", "has format 0.1"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
             (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
             (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
             (102, b"\x08", "-1 classes"), (102, b"\x10", "16 classes"), (13, b"\3", "logarithms"),

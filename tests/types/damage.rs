@@ -5,10 +5,12 @@ use super::fields::{Kind, field};
 use crate::common::machine::Machine;
 use ferrosz::codec::container::checksum::checksum;
 use ferrosz::codec::container::header::Header;
+use ferrosz::codec::container::version::VERSION;
 use ferrosz::codec::mapping::conversion;
 use ferrosz::codec::with_value;
 use ferrosz::{
-    Bound, Codec, Compressor, Decompressor, Device, Error, FormatError, Value, ValueType, info,
+    Bound, Codec, Compressor, Decompressor, Device, Error, FormatError, Unknown, Value, ValueType,
+    info,
 };
 
 fn stream_of<V: Value>(kind: Kind, bound: f64) -> Vec<u8> {
@@ -50,14 +52,20 @@ fn refusal<V: Value>(stream: &[u8]) -> Error {
     errors[0].clone()
 }
 
+/// The error of a stream of this library's version that has what it does not know.
+fn unknown(what: Unknown) -> Error {
+    let version = VERSION;
+    Error::Format(FormatError::Unknown { what, version })
+}
+
 #[test]
 fn unknown_conversions_and_types_are_refused() {
     let stream = stream_of::<u16>(Kind::Smooth, 1.0);
     let found = refusal::<u16>(&with_byte(&stream, 103, 3));
-    assert_eq!(found, Error::Format(FormatError::UnknownConversion(3)));
+    assert_eq!(found, unknown(Unknown::Conversion(3)));
     for number in [0, 9, 255] {
         let found = refusal::<u16>(&with_byte(&stream, 10, number));
-        assert_eq!(found, Error::Format(FormatError::UnknownDtype(number)));
+        assert_eq!(found, unknown(Unknown::ValueType(number)));
     }
 }
 

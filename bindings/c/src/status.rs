@@ -47,11 +47,7 @@ pub(crate) fn status_of(error: &Error) -> ferrosz_status {
 fn status_of_stream(error: &FormatError) -> ferrosz_status {
     match error {
         FormatError::WrongDtype { .. } => FERROSZ_WRONG_TYPE,
-        FormatError::UnknownVersion(_)
-        | FormatError::UnknownCodec(_)
-        | FormatError::UnknownRecord(_)
-        | FormatError::UnknownDtype(_)
-        | FormatError::UnknownConversion(_) => FERROSZ_UNKNOWN_STREAM,
+        FormatError::UnknownVersion(_) | FormatError::Unknown { .. } => FERROSZ_UNKNOWN_STREAM,
         _ => FERROSZ_DAMAGED_STREAM,
     }
 }

@@ -1,6 +1,6 @@
 //! Errors: those of the library as exceptions of `ferrosz.errors`.
 
-use ferrosz::{Error, FormatError};
+use ferrosz::{Error, FormatError, Unknown};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -173,14 +173,17 @@ fn kind(error: &FormatError) -> &'static str {
         FormatError::UnknownVersion(_) => "unknown_version",
         FormatError::HeaderChecksum => "header_checksum",
         FormatError::InvalidHeader(_) => "invalid_header",
-        FormatError::UnknownCodec(_) => "unknown_codec",
-        FormatError::UnknownRecord(_) => "unknown_record",
+        FormatError::Unknown { what, .. } => match what {
+            Unknown::Codec(_) => "unknown_codec",
+            Unknown::Record(_) => "unknown_record",
+            Unknown::Section(_) => "unknown_section",
+            Unknown::ValueType(_) => "unknown_dtype",
+            Unknown::Conversion(_) => "unknown_conversion",
+            _ => "unknown",
+        },
         FormatError::InvalidRecords(_) => "invalid_records",
-        FormatError::UnknownSection(_) => "unknown_section",
         FormatError::InvalidSections(_) => "invalid_sections",
         FormatError::SafeguardsOnDevice => "safeguards_on_device",
-        FormatError::UnknownDtype(_) => "unknown_dtype",
-        FormatError::UnknownConversion(_) => "unknown_conversion",
         FormatError::WrongDtype { .. } => "wrong_dtype",
         FormatError::Truncated { .. } => "truncated",
         FormatError::TrailingBytes(_) => "trailing_bytes",

@@ -1,7 +1,6 @@
 //! The header of the container. `FORMAT.md` has its layout in one table.
 
 use crate::bound::{Bound, BoundMode};
-use crate::container::VERSION;
 use crate::container::checksum::{checksum, term};
 use crate::container::chunk::{CHUNK, raw_words};
 use crate::container::extents::{Extents, MAX_RANK};
@@ -10,8 +9,9 @@ use crate::container::identity::Identity;
 use crate::container::layout::{Family, Layout};
 use crate::container::roles::Roles;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, MAX_PAYLOAD};
+use crate::container::version::{VERSION, Version};
 use crate::element::{Dtype, Element};
-use crate::error::FormatError;
+use crate::error::{FormatError, Unknown};
 use crate::mapping::Scale;
 use crate::mapping::conversion::Kind;
 use crate::mapping::mask::ClassCount;
@@ -34,7 +34,7 @@ pub const HEADER_WORDS: usize = HEADER_BYTES / 4;
 pub(super) const HEADER_SEED: u64 = 0;
 
 const MAGIC_AT: usize = 0;
-const VERSION_AT: usize = 8;
+pub(super) const VERSION_AT: usize = 8;
 pub(super) const DTYPE_AT: usize = 10;
 pub(super) const PREDICTOR_AT: usize = 11;
 pub(super) const CODER_AT: usize = 12;
@@ -72,6 +72,8 @@ pub const IDENTITY_WORDS: usize = IDENTITY_AT / 4;
 /// The header of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Header {
+    /// The version of the format. A writer that changes a stream keeps it.
+    pub version: Version,
     /// Element type of the coded field.
     pub dtype: Dtype,
     /// Type of the user's values, whose elements have type `dtype`.
@@ -122,6 +124,7 @@ impl Layout {
     /// The header of a stream whose payload is not yet known.
     pub fn header(self, dtype: Dtype, bound: Bound, error_bits: u64) -> Header {
         Header {
+            version: VERSION,
             dtype,
             value_type: dtype.into(),
             conversion: Kind::Widened,
@@ -261,7 +264,7 @@ impl Header {
         let mut bytes = [0; HEADER_BYTES];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(MAGIC_AT, &MAGIC);
-        put(VERSION_AT, &VERSION.to_le_bytes());
+        put(VERSION_AT, &self.version.0.to_le_bytes());
         put(DTYPE_AT, &[self.value_type.id()]);
         put(PREDICTOR_AT, &[predictor]);
         put(CODER_AT, &[coder]);
@@ -313,31 +316,35 @@ impl Header {
         if bytes[..MAGIC.len()] != MAGIC {
             return Err(FormatError::NotFerrosz);
         }
-        let version = u16::from_le_bytes([bytes[VERSION_AT], bytes[VERSION_AT + 1]]);
-        if version != VERSION {
+        let version = Version(u16::from_le_bytes([
+            bytes[VERSION_AT],
+            bytes[VERSION_AT + 1],
+        ]));
+        if !version.is_read() {
             return Err(FormatError::UnknownVersion(version));
         }
         if checksum(HEADER_SEED, &bytes[..CHECKSUM_AT]) != get_u64(bytes, CHECKSUM_AT) {
             return Err(FormatError::HeaderChecksum);
         }
-        let header = Self::parse(bytes)?;
-        // The bytes that are not parsed above must be as this version writes them.
-        if header.to_bytes() == *bytes {
-            Ok(header)
-        } else {
-            Err(FormatError::InvalidHeader(
-                "a reserved field is set or a count is wrong",
-            ))
-        }
+        let header = Self::parse(bytes, version).and_then(|header| {
+            // The bytes that are not parsed above follow from the others.
+            let wanted = header.to_bytes();
+            let wrong = (wanted.iter().zip(bytes)).position(|(wanted, found)| wanted != found);
+            wrong.map_or(Ok(header), |at| {
+                Err(FormatError::InvalidHeader(fault_at(at)))
+            })
+        });
+        header.map_err(|error| error.in_version(version))
     }
 
-    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, FormatError> {
+    fn parse(bytes: &[u8; HEADER_BYTES], version: Version) -> Result<Self, FormatError> {
         let invalid = FormatError::InvalidHeader;
+        let unknown = |what| FormatError::Unknown { what, version };
         let value_type = ValueType::from_id(bytes[DTYPE_AT])
-            .ok_or(FormatError::UnknownDtype(bytes[DTYPE_AT]))?;
+            .ok_or(unknown(Unknown::ValueType(bytes[DTYPE_AT])))?;
         let dtype = value_type.coded();
         let conversion = Kind::from_id(bytes[CONVERSION_AT])
-            .ok_or(FormatError::UnknownConversion(bytes[CONVERSION_AT]))?;
+            .ok_or(unknown(Unknown::Conversion(bytes[CONVERSION_AT])))?;
         if !conversion.takes(value_type) {
             return Err(invalid("the type of the values has no such conversion"));
         }
@@ -345,8 +352,9 @@ impl Header {
             predictor: bytes[PREDICTOR_AT],
             coder: bytes[CODER_AT],
         };
-        let codec = Codec::from_id(id).ok_or(FormatError::UnknownCodec(id))?;
-        let mode = BoundMode::from_id(bytes[MODE_AT]).ok_or(invalid("unknown bound mode"))?;
+        let codec = Codec::from_id(id).ok_or(unknown(Unknown::Codec(id)))?;
+        let mode = BoundMode::from_id(bytes[MODE_AT])
+            .ok_or(unknown(Unknown::BoundMode(bytes[MODE_AT])))?;
         let value = f64::from_bits(get_u64(bytes, BOUND_AT));
         let bound = Bound::new(mode, value).map_err(|_| invalid("impossible error bound"))?;
         let layout = parse_layout(bytes, codec)?;
@@ -360,6 +368,7 @@ impl Header {
             return Err(invalid("logarithms without a mask, which has the signs"));
         }
         let header = Self {
+            version,
             value_type,
             conversion,
             record_bytes: get_u64(bytes, RECORDS_AT),
@@ -372,6 +381,19 @@ impl Header {
         };
         check_lengths(&header, &layout)?;
         Ok(header)
+    }
+}
+
+/// What is wrong with a header whose first wrong byte is this one, although each of its fields can be read.
+const fn fault_at(at: usize) -> &'static str {
+    match at {
+        EXTENTS_AT..BOUND_AT => "extents beyond the rank are not 1",
+        BOUND_AT..ERROR_AT => "impossible error bound",
+        CHUNK_ELEMENTS_AT..ROLES_AT => "impossible number of elements in a chunk",
+        ROLES_AT..CLASSES_AT => "the roles of axes are those of a field without roles",
+        ENTRIES_AT..RECORDS_AT => "wrong number of entries of the chunk table",
+        IDENTITY_AT..PAYLOAD_AT => "wrong identity",
+        _ => "a reserved field is set",
     }
 }
 

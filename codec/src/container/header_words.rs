@@ -4,7 +4,7 @@ use crate::container::checksum::term;
 use crate::container::header::{
     BOUND_AT, CHECKSUM_AT, CHECKSUM_WORD, CODER_AT, CONVERSION_AT, DTYPE_AT, ENTRIES_AT, ERROR_AT,
     EXTENTS_AT, HEADER_SEED, HEADER_WORDS, Header, IDENTITY_AT, MODE_AT, NEEDED, PAYLOAD_AT,
-    PREDICTOR_AT, RECORDS_AT, RECORDS_SUM_AT, ROLES_AT, SECTIONS, UPDATES_AT, put_wide,
+    PREDICTOR_AT, RECORDS_AT, RECORDS_SUM_AT, ROLES_AT, SECTIONS, UPDATES_AT, VERSION_AT, put_wide,
     sum_of_words, to_words,
 };
 use crate::container::identity::Identity;
@@ -69,12 +69,17 @@ impl LayoutWords {
     fn masked(&self, i: usize) -> (u32, u32) {
         let mask = match i {
             MODE_WORD => MODE_MASK,
+            VERSION_WORD => !MINOR,
             FIRST_WORDS => self.conversion_mask,
             _ => u32::MAX,
         };
         (self.words[i], mask)
     }
 }
+
+/// The word with the version, and its bits of the minor number: what a later one adds, the words and records say.
+const VERSION_WORD: usize = VERSION_AT / 4;
+const MINOR: u32 = 0xff << (8 * (VERSION_AT % 4));
 
 /// The word with the bound's mode.
 const MODE_WORD: usize = MODE_AT / 4;

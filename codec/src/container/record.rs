@@ -5,8 +5,9 @@
 //! section 1.
 
 use crate::container::checksum::checksum;
+use crate::container::header::Header;
 use crate::container::record_kind::RecordKind;
-use crate::error::FormatError;
+use crate::error::{FormatError, Unknown};
 
 /// Records begin at multiples of this many bytes.
 const ALIGNMENT: usize = 16;
@@ -33,14 +34,14 @@ pub struct Record<'a> {
     pub contents: &'a [u8],
 }
 
-/// Checks the records of a stream: each must be whole, and this library must know each that a reader must know. `sum`
-/// is the header's checksum of them.
+/// Checks the records of a stream with this header: each must be whole, and this library must know each that a reader
+/// must know.
 ///
 /// # Errors
 ///
-/// [`FormatError::InvalidRecords`] and [`FormatError::UnknownRecord`].
-pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
-    if checksum(0, records) != sum {
+/// [`FormatError::InvalidRecords`] and [`FormatError::Unknown`].
+pub fn check(records: &[u8], header: &Header) -> Result<(), FormatError> {
+    if checksum(0, records) != header.record_sum {
         return Err(FormatError::InvalidRecords("their checksum does not match"));
     }
     let mut rest = records;
@@ -52,7 +53,10 @@ pub fn check(records: &[u8], sum: u64) -> Result<(), FormatError> {
             return Err(FormatError::InvalidRecords("a kind is not four letters"));
         }
         if !record.kind.is_known(&KNOWN) {
-            return Err(FormatError::UnknownRecord(record.kind));
+            return Err(FormatError::Unknown {
+                what: Unknown::Record(record.kind),
+                version: header.version,
+            });
         }
     }
     Ok(())
@@ -90,7 +94,22 @@ pub fn to_bytes(records: &[Record<'_>]) -> alloc::vec::Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::Bound;
+    use crate::container::extents::Extents;
+    use crate::container::layout::Layout;
+    use crate::container::version::{VERSION, Version};
+    use crate::element::Dtype;
+    use crate::pipeline::Codec;
+    use crate::shape::Shape;
     use alloc::string::ToString;
+
+    fn header_of(records: &[u8]) -> Header {
+        let layout = Layout::new(Codec::PLAIN, Shape::Line, Extents::line(1));
+        Header {
+            record_sum: checksum(0, records),
+            ..layout.header(Dtype::F32, Bound::default(), 0)
+        }
+    }
 
     fn record<'a>(kind: &[u8; 4], contents: &'a [u8]) -> Record<'a> {
         Record {
@@ -100,7 +119,7 @@ mod tests {
     }
 
     fn check_all(records: &[u8]) -> Result<(), FormatError> {
-        check(records, checksum(0, records))
+        check(records, &header_of(records))
     }
 
     #[test]
@@ -109,19 +128,29 @@ mod tests {
         assert_eq!(skipped.len(), 16 + 32);
         assert_eq!(check_all(&skipped), Ok(()));
         let needed = to_bytes(&[record(b"note", b""), record(b"FILL", &[1])]);
-        let error = check_all(&needed).unwrap_err();
-        assert_eq!(error, FormatError::UnknownRecord(RecordKind(*b"FILL")));
-        assert!(error.to_string().contains("'FILL'"));
+        let error = |version| {
+            let header = Header {
+                version,
+                ..header_of(&needed)
+            };
+            check(&needed, &header).unwrap_err().to_string()
+        };
+        let start = "the stream has a record 'FILL', which this library does not know";
+        assert_eq!(error(VERSION), start);
+        let newer = Version(VERSION.0 + 1);
+        let end =
+            alloc::format!(": it needs format {newer}, and this library reads format {VERSION}");
+        assert_eq!(error(newer), [start, &end].concat());
     }
 
     #[test]
     fn damage_is_found() {
         let records = to_bytes(&[record(b"note", b"hello"), record(b"more", &[7; 24])]);
-        let sum = checksum(0, &records);
+        let header = header_of(&records);
         for at in 0..records.len() {
             let mut damaged = records.clone();
             damaged[at] ^= 1;
-            assert!(check(&damaged, sum).is_err());
+            assert!(check(&damaged, &header).is_err());
         }
         for length in (16..records.len())
             .step_by(16)

@@ -7,7 +7,8 @@ use crate::container::header::Header;
 use crate::container::identity::Identity;
 use crate::container::record_kind::RecordKind;
 use crate::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES, Entry};
-use crate::error::FormatError;
+use crate::container::version::VERSION;
+use crate::error::{FormatError, Unknown};
 
 /// Bytes before the contents of a section.
 pub const HEAD_BYTES: usize = 32;
@@ -34,7 +35,7 @@ impl SectionHead {
     ///
     /// # Errors
     ///
-    /// [`FormatError::InvalidSections`]; [`FormatError::UnknownSection`].
+    /// [`FormatError::InvalidSections`]; [`FormatError::Unknown`], with [`VERSION`].
     pub fn read(head: &[u8; HEAD_BYTES], identity: Identity) -> Result<Self, FormatError> {
         let wide = |at: usize| {
             let mut bytes = [0; 8];
@@ -56,7 +57,10 @@ impl SectionHead {
                 bytes: wide(8),
                 checksum: wide(16),
             }),
-            false => Err(FormatError::UnknownSection(kind)),
+            false => Err(FormatError::Unknown {
+                what: Unknown::Section(kind),
+                version: VERSION,
+            }),
         }
     }
 
@@ -128,7 +132,7 @@ pub fn start(header: &Header, table: &[[u8; ENTRY_BYTES]]) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// [`FormatError::InvalidSections`]; [`FormatError::UnknownSection`].
+/// [`FormatError::InvalidSections`]; [`FormatError::Unknown`], with [`VERSION`].
 #[cfg(feature = "alloc")]
 pub fn read(
     payload: &[u8],
@@ -191,7 +195,10 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].contents(), Ok(&b"hello"[..]));
         assert_eq!(found[1].contents(), Ok(&b""[..]));
-        let needed = FormatError::UnknownSection(RecordKind(*b"MORE"));
+        let needed = FormatError::Unknown {
+            what: Unknown::Section(RecordKind(*b"MORE")),
+            version: VERSION,
+        };
         assert_eq!(read(&note(b"MORE", b""), 0, OWN), Err(needed));
         assert!(read(&payload, 64, OWN).is_err());
         assert!(read(&payload, 144, OWN).is_err());

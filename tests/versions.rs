@@ -104,3 +104,43 @@ fn another_major_version_is_refused() {
         }
     }
 }
+
+/// The numbers of a list like `0, 9 to 255`.
+fn numbers(list: &str) -> impl Iterator<Item = u8> {
+    list.split(", ").flat_map(|item| {
+        let ends = item.split_once(" to ").unwrap_or((item, item));
+        let [first, last] = [ends.0, ends.1].map(|end| end.parse().expect("a number"));
+        first..=last
+    })
+}
+
+/// Each row of the table of FORMAT.md, section 32: a byte, bits of it, the name of the field, and values.
+#[test]
+fn reserved_values_of_the_header_are_refused_by_name() {
+    let text = include_str!("../codec/FORMAT.md");
+    let table = text.split("| byte | bits | field | reserved values |\n");
+    let table = table.last().and_then(|rest| rest.split("\n\n").next());
+    let stream = &streams()[0];
+    let mut refused = 0;
+    for row in table.expect("a table").lines().skip(1) {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        let [at, bits, field, values] = cells[..] else {
+            panic!("{row}");
+        };
+        let at: usize = at.parse().expect("a number");
+        let bits: Vec<u8> = numbers(bits).collect();
+        let mask = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
+        for value in numbers(values) {
+            let mut forged = stream.clone();
+            forge(&mut forged, at, &[stream[at] & !mask | value << bits[0]]);
+            for machine in Machine::of_this_computer() {
+                let error = machine.decompress::<f32>(&forged).expect_err("refused");
+                let error = error.to_string();
+                assert!(error.contains(field), "{row}: {value}: {error}");
+            }
+            refused += 1;
+        }
+    }
+    println!("{refused} values refused");
+    assert!(refused > 1700);
+}

@@ -401,6 +401,9 @@ const fn fault_at(at: usize) -> &'static str {
 fn parse_layout(bytes: &[u8; HEADER_BYTES], codec: Codec) -> Result<Layout, FormatError> {
     let invalid = FormatError::InvalidHeader;
     let rank = usize::from(bytes[RANK_AT]);
+    if rank > MAX_RANK {
+        return Err(invalid("impossible rank"));
+    }
     let lengths: [u64; MAX_RANK] = core::array::from_fn(|i| get_u64(bytes, EXTENTS_AT + 8 * i));
     let mut extents = lengths
         .get(..rank)

@@ -91,7 +91,9 @@ fn read_one(
     let mut before: Option<UpdateEntry> = None;
     for entry in entries.chunks_exact(ENTRY_BYTES) {
         let found = UpdateEntry::from_words(words(entry));
-        let UpdateEntry { chunk, mut entry } = found;
+        let UpdateEntry {
+            chunk, mut entry, ..
+        } = found;
         let is_known = chunk < header.chunks() && entry.bytes <= header.raw_chunk_bytes(chunk);
         if !found.follows(before.as_ref()) || !is_known {
             return None;
@@ -222,15 +224,21 @@ mod tests {
         assert!(!sound(&[chunk(0, 32_784)]));
         assert!(!sound(&[chunk(1, 16), chunk(0, 16)]));
         assert!(!sound(&[chunk(1, 16), chunk(1, 16)]));
-        // The second entry refers to the bytes of the first chunk, and the update's checksum is correct.
-        let mut update = to_bytes(identity, &[chunk(0, 16), chunk(1, 16)]);
-        let (head, rest) = update.split_at_mut(HEAD_BYTES);
-        let entries = &mut rest[..2 * ENTRY_BYTES];
-        let shared: [u8; 8] = entries[16..24].try_into().unwrap();
-        entries[ENTRY_BYTES + 16..ENTRY_BYTES + 24].copy_from_slice(&shared);
-        let sum = sum(identity, head, entries);
-        head[24..].copy_from_slice(&sum.to_le_bytes());
-        assert!(Replacements::read(&update, &header).is_err());
+        // Other entries, with the right checksum of the update.
+        let is_sound = |change: fn(&mut [u8])| {
+            let mut update = to_bytes(identity, &[chunk(0, 16), chunk(1, 16)]);
+            let (head, rest) = update.split_at_mut(HEAD_BYTES);
+            let entries = &mut rest[..2 * ENTRY_BYTES];
+            change(entries);
+            let sum = sum(identity, head, entries);
+            head[24..].copy_from_slice(&sum.to_le_bytes());
+            Replacements::read(&update, &header).is_ok()
+        };
+        assert!(is_sound(|_| ()));
+        let share = |entries: &mut [u8]| entries.copy_within(16..24, ENTRY_BYTES + 16);
+        assert!(!is_sound(share));
+        assert!(!is_sound(|entries| entries[8] = 1));
+        assert!(!is_sound(|entries| entries[ENTRY_BYTES + 15] = 1));
     }
 
     #[test]

@@ -67,6 +67,8 @@ impl UpdateHead {
 pub struct UpdateEntry {
     /// The number of the chunk that is replaced.
     pub chunk: u64,
+    /// The reserved bytes, which are zero.
+    pub reserved: u64,
     /// The new chunk; its start is counted from the end of the update's entries.
     pub entry: Entry,
 }
@@ -75,21 +77,24 @@ impl UpdateEntry {
     /// The entry in these words.
     #[inline(always)]
     pub fn from_words(words: [u32; ENTRY_WORDS]) -> Self {
-        let [low, high, _, _, a, b, c, d] = words;
+        let [low, high, reserved, zero, a, b, c, d] = words;
         Self {
             chunk: u64::from(low) | u64::from(high) << 32,
+            reserved: u64::from(reserved) | u64::from(zero) << 32,
             entry: Entry::from_words([a, b, c, d], Split::SHORT),
         }
     }
 
-    /// Whether the entry can stand behind the one before it: numbers ascend, and no byte is between the chunks or in both.
+    /// Whether the entry can stand behind the one before it: numbers ascend, no byte is between the chunks or in both, and
+    /// reserved bytes are zero.
     #[inline(always)]
     pub fn follows(&self, before: Option<&Self>) -> bool {
-        match before {
+        let is_next = match before {
             None => self.entry.start == 0,
             Some(before) => {
                 self.chunk > before.chunk && self.entry.start == before.entry.range().end
             }
-        }
+        };
+        is_next && self.reserved == 0
     }
 }

@@ -193,11 +193,9 @@ fn causes_are_named() {
         format(FormatError::NotFerrosz)
     );
     let mut newer = stream.clone();
-    newer[8] = 1;
-    assert_eq!(
-        decode(&newer),
-        format(FormatError::UnknownVersion(Version(1)))
-    );
+    newer[9] ^= 0x40;
+    let version = Version(VERSION.0 ^ 0x4000);
+    assert_eq!(decode(&newer), format(FormatError::UnknownVersion(version)));
     let mut damaged = stream.clone();
     damaged[50] ^= 1;
     assert_eq!(decode(&damaged), format(FormatError::HeaderChecksum));

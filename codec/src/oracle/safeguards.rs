@@ -64,15 +64,15 @@ pub(super) fn mend<V: Value>(
 
 fn corrections(nested: &[u8], outer: &Header) -> Result<Vec<i16>, FormatError> {
     let header = Header::read(nested)?;
-    let mut records = nested
+    let all = nested
         .get(crate::container::header::HEADER_BYTES..header.table_start() as usize)
         .ok_or(FOREIGN)?;
-    let mut is_own = false;
+    let (mut records, mut is_own) = (all, false);
     while let Some(record) = record::take(&mut records) {
         is_own |=
             record.kind == RecordKind::CORR && record.contents == outer.identity().0.to_le_bytes();
     }
-    match is_own {
+    match is_own && Safeguards::of_records(all)?.is_empty() {
         true => decompress::<i16>(nested),
         false => Err(FOREIGN),
     }

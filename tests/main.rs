@@ -34,6 +34,7 @@ mod targets;
 mod tile_parts;
 mod types;
 mod update;
+mod vectors;
 mod versions;
 mod ways;
 mod windows;

@@ -8,6 +8,7 @@ import random
 import struct
 import unittest
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace as Namespace
 
 import numpy as np
@@ -240,7 +241,7 @@ class Container(unittest.TestCase):
     def test_header_fields(self):
         stream = self.five()
         for at, field, reason in (
-            (0, b"\x88", "magic"), (8, b"\1", "has format 0.1"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
+            (0, b"\x88", "magic"), (9, b"\x40", "has format 64"), (10, b"\x09", "value type"), (12, b"\2\4", "bound mode"),
             (14, b"\0", "rank"), (14, b"\x09", "rank"), (15, b"\3", "shape"), (24, b"\2", "beyond the rank"),
             (96, b"\1", "most elements"), (100, b"\1", "no x"), (100, b"\3", "is a line"), (103, b"\1", "no conversion"),
             (102, b"\x08", "-1 classes"), (102, b"\x10", "16 classes"), (13, b"\3", "logarithms"),
@@ -1584,6 +1585,27 @@ class Signs(unittest.TestCase):
         self.assertEqual(len(decode(self.signed(raw, chunks=[self.ZEROS]))), 5)
         self.assertEqual(len(decode(with_header_field(stream, 136, b"\x50") + bytes(80))), 5)
         self.refuse(with_header_field(stream, 136, b"\x60") + bytes(96), "longest one for the extents")
+
+
+class Vectors(unittest.TestCase):
+    """The streams of codec/VECTORS.md."""
+
+    def test_they_decode(self):
+        page = (Path(__file__).resolve().parents[2] / "codec" / "VECTORS.md").read_text(encoding="utf-8")
+        vectors = page.split("```text\n")[1:]
+        self.assertGreater(len(vectors), 5)
+        for vector in vectors:
+            lines = vector.split("```")[0].splitlines()
+            stream = bytes.fromhex("".join(line[7:30] for line in lines if line.startswith(" ")))
+            given, wanted = (
+                np.array([float(n) for line in lines if line.startswith(name) for n in line.split()[1:]])
+                for name in ("input ", "decoded ")
+            )
+            found = decode(stream).astype("<f8").ravel()
+            self.assertEqual(found.tobytes(), wanted.tobytes(), vector)
+            header = read_header(stream)
+            scale = np.abs(given) if header.bound_mode == container.PWREL else 1
+            self.assertTrue(np.all(np.abs(given - found) <= header.bound * scale), vector)
 
 
 class Conversions(unittest.TestCase):

@@ -10,7 +10,8 @@
 //! cargo xtask campaign NAME all cases of a test, of which `cargo test` takes some; --list names them
 //! cargo xtask bench ...     `ferrosz-lab bench ...`, built for release
 //! cargo xtask gpu-bundle    a folder that tests and times a GPU machine without Rust
-//! cargo xtask golden        rewrites tests/golden after a deliberate change of bytes, and says which files changed
+//! cargo xtask golden        adds new golden streams to tests/golden; `--rewrite REASON` changes those that differ, too, and
+//!                           prints the reason for CHANGELOG.md
 //! ```
 
 mod bundle;
@@ -54,10 +55,11 @@ fn main() -> ExitCode {
         ["campaign", ref words @ ..] => campaign::start(words),
         ["bench", ref arguments @ ..] => bench(arguments),
         ["gpu-bundle"] => bundle::make(),
-        ["golden"] => golden(),
+        ["golden"] => golden(None),
+        ["golden", "--rewrite", reason] if !reason.is_empty() => golden(Some(reason)),
         _ => {
             let gates = "check ptx | resources | features | targets | msrv | docs | house | package | size | stacks";
-            let others = "campaign NAME | bench ARGUMENTS | gpu-bundle | golden";
+            let others = "campaign NAME | bench ARGUMENTS | gpu-bundle | golden [--rewrite REASON]";
             Err(
                 format!("tasks: ptx | ptx --show NAME | resources | check | {gates} | {others}")
                     .into(),
@@ -88,9 +90,11 @@ fn bench(arguments: &[&str]) -> Result<(), Failure> {
         .args(arguments))
 }
 
-/// Rewrites the golden streams.
-fn golden() -> Result<(), Failure> {
+/// Adds new golden streams; with a reason for it, rewrites those that differ.
+fn golden(reason: Option<&str>) -> Result<(), Failure> {
     let mut cargo = Command::new("cargo");
+    cargo.env_remove("FERROSZ_GOLDEN_REASON");
+    cargo.envs(reason.map(|reason| ("FERROSZ_GOLDEN_REASON", reason)));
     cargo
         .current_dir(root())
         .args(["test", "--quiet", "--package", "ferrosz", "--test", "all"]);
@@ -99,6 +103,7 @@ fn golden() -> Result<(), Failure> {
         "--ignored",
         "--exact",
         "golden::rewrite",
+        "vectors::rewrite",
         "--nocapture",
     ]))
 }

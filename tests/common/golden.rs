@@ -2,15 +2,17 @@
 
 mod fields;
 mod mappings;
+mod promises;
 
-use super::order_of;
+use super::{compressor_with_axes, order_of};
 use ferrosz::codec::mapping::Keep;
 use ferrosz::codec::oracle;
 use ferrosz::codec::tile::ChunkLength;
 use ferrosz::codec::with_value;
 use ferrosz::stream::{Extents, Layout, TilePredictor, Update};
 use ferrosz::{
-    Axes, Bound, BoundMode, Codec, Dtype, Element, Error, Part, Shape, Value, ValueType,
+    Axes, Bound, BoundMode, Codec, Device, Dtype, Element, Error, Fill, Part, Safeguard, Shape,
+    Value, ValueType,
 };
 use fields::{Kind, field, mixed};
 use sha2::{Digest, Sha256};
@@ -35,8 +37,21 @@ pub struct Case {
     pub fills: usize,
     /// What the mask keeps besides.
     pub keep: Keep,
+    /// What it has besides.
+    pub extra: Extra,
+}
+
+/// What few streams have.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extra {
     /// Whether the last axis has the parts of complex numbers.
     pub is_complex: bool,
+    /// The safeguards.
+    pub safeguards: &'static [Safeguard],
+    /// Whether each value has a bound of its own.
+    pub has_bounds: bool,
+    /// Whether there are statistics.
+    pub has_statistics: bool,
 }
 
 /// The folder of the golden streams: in the repository, or where the tests run.
@@ -116,7 +131,14 @@ pub fn cases() -> Vec<Case> {
     of_shifts(&mut cases);
     of_slices(&mut cases);
     mappings::of_complex(&mut cases);
+    promises::of_safeguards(&mut cases);
+    promises::of_statistics(&mut cases);
     cases
+}
+
+/// The bound of the value with this number, where each has one.
+fn bound_of_value(number: u64) -> f64 {
+    (1 + mixed(number) % 8) as f64 / 64.0
 }
 
 fn is_of_slices(codec: Codec) -> bool {
@@ -155,7 +177,7 @@ fn of_slices(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills: 0,
                 keep: Keep::default(),
-                is_complex: false,
+                extra: Extra::default(),
             });
         }
     }
@@ -187,7 +209,7 @@ fn of_chunk_lengths(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills,
                 keep: Keep::default(),
-                is_complex: false,
+                extra: Extra::default(),
             });
         }
     }
@@ -213,7 +235,7 @@ fn of_stencils(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills: 0,
                 keep: Keep::default(),
-                is_complex: false,
+                extra: Extra::default(),
             });
         }
     }
@@ -238,7 +260,7 @@ fn of_shifts(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     }
 }
@@ -260,7 +282,7 @@ fn of_shape(cases: &mut Vec<Case>, dtype: Dtype, codec: Codec, shape: Shape) {
         tail: 0,
         fills: 0,
         keep: Keep::default(),
-        is_complex: false,
+        extra: Extra::default(),
     };
     let many = several_chunks(is_tiles, shape);
     let coarse = bound(BoundMode::Range, if is_tiles { 0.03 } else { 0.06 });
@@ -334,7 +356,7 @@ fn of_codec(cases: &mut Vec<Case>, dtype: Dtype, codec: Codec) {
             tail,
             fills: 0,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     };
     let abs = |value| bound(BoundMode::Abs, value);
@@ -385,8 +407,17 @@ impl Case {
         if chunk != ChunkLength::default() {
             let _ = write!(text, ", {} tiles a chunk", chunk.tiles());
         }
-        if self.is_complex {
+        if self.extra.is_complex {
             text += ", complex";
+        }
+        for safeguard in self.extra.safeguards {
+            let _ = write!(text, ", {safeguard:?}");
+        }
+        if self.extra.has_bounds {
+            text += ", bounds of values";
+        }
+        if self.extra.has_statistics {
+            text += ", statistics";
         }
         if self.fills > 0 {
             let _ = write!(text, ", {} fill values", self.fills);
@@ -446,10 +477,41 @@ impl Case {
         }
     }
 
-    /// The stream by the reference.
+    /// The stream by the library on a device.
+    pub fn of_library(&self, device: Device) -> Result<Vec<u8>, Error> {
+        fn on<V: Value>(device: Device, case: &Case, field: &[V]) -> Result<Vec<u8>, Error> {
+            let mut compressor = compressor_with_axes(case.layout, case.axes, case.bound, device)?;
+            if case.extra.is_complex {
+                compressor = compressor.complex();
+            }
+            if case.extra.has_statistics {
+                compressor = compressor.statistics(true);
+            }
+            if case.keep.zeros {
+                compressor = compressor.keep_zeros();
+            }
+            if case.keep.signs {
+                compressor = compressor.keep_signs();
+            }
+            for fill in case.fills::<V>() {
+                compressor = compressor.fill(Fill::Bits(fill))?;
+            }
+            for safeguard in case.extra.safeguards {
+                compressor = compressor.safeguard(*safeguard)?;
+            }
+            let bounds: Vec<f64> = (0..field.len() as u64).map(bound_of_value).collect();
+            match case.extra.has_bounds {
+                true => compressor.bounds_of_values(&bounds).compress(field),
+                false => compressor.compress(field),
+            }
+        }
+        with_value!(self.dtype, V => self.stream::<V>(|case, field| on(device, case, field)))
+    }
+
+    /// The stream by the reference; by the library if the reference does not write such streams.
     pub fn of_reference(&self) -> Vec<u8> {
         fn compress<T: Element>(case: &Case, field: &[T]) -> Result<Vec<u8>, Error> {
-            let order = order_of(&case.layout, case.axes).with_complex(case.is_complex);
+            let order = order_of(&case.layout, case.axes).with_complex(case.extra.is_complex);
             let (layout, bound, keep) = (case.layout, case.bound, case.keep);
             let fills = case.fills::<T>();
             Ok(oracle::compress_masked(
@@ -467,7 +529,16 @@ impl Case {
                 field,
             ))
         }
+        let Extra {
+            safeguards,
+            has_bounds,
+            has_statistics,
+            ..
+        } = self.extra;
         let made = match self.dtype {
+            _ if has_bounds || has_statistics || !safeguards.is_empty() => {
+                self.of_library(Device::Cpu)
+            }
             ValueType::F32 => self.stream::<f32>(compress),
             ValueType::F64 => self.stream::<f64>(compress),
             other => with_value!(other, V => self.stream::<V>(convert)),

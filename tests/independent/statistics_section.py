@@ -1,4 +1,4 @@
-"""Section 30: the statistics of a field, compared with its decoded values."""
+"""Section 31: the statistics of a field, compared with its decoded values."""
 
 import struct
 
@@ -20,13 +20,16 @@ def numbers_of(elements, stream):
 
 
 def fill_values(stream):
-    """The fill values, as numbers: those of the classes, but for kept zeros and the neighbours of fill values."""
+    """The fill values, as numbers: those of the classes, but for kept zeros, the neighbours of fill values, and NaN where
+    values are integers."""
     header = stream.header
     bits = stream.classes[: header.classes]
     zeros = {0, 1 << 8 * header.width - 1}
     if zeros <= set(bits):
         bits = [one for one in bits if one not in zeros]
     elements = np.array(bits, dtype=f"<u{header.width}").view(header.dtype)
+    if header.value_type in conversion.INTEGERS:
+        elements = elements[~np.isnan(elements)]
     numbers = numbers_of(elements, stream)
     return [
         number

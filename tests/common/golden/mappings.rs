@@ -1,7 +1,7 @@
 //! The cases of mappings: axes, masks, bounds relative to each value, and value types.
 
 use super::fields::Kind;
-use super::{Case, bound, extents};
+use super::{Case, Extra, bound, extents};
 use ferrosz::codec::mapping::Keep;
 use ferrosz::stream::Layout;
 use ferrosz::{Axes, BoundMode, Codec, Dtype, Part, Shape, ValueType};
@@ -30,7 +30,7 @@ pub fn of_pwrel(cases: &mut Vec<Case>) {
             tail: 0,
             fills,
             keep,
-            is_complex: false,
+            extra: Extra::default(),
         });
     };
     let pwrel = |value| bound(BoundMode::Pwrel, value);
@@ -111,7 +111,7 @@ pub fn of_types(cases: &mut Vec<Case>) {
                 tail: 0,
                 fills,
                 keep: Keep::default(),
-                is_complex: false,
+                extra: Extra::default(),
             });
         };
         let abs = |value| bound(BoundMode::Abs, value);
@@ -157,7 +157,7 @@ pub fn of_types(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 1,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     }
 }
@@ -202,7 +202,7 @@ pub fn of_masks(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 1 + number % 3,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     }
     for (roles, codec) in [("s,z,y,x", Codec::INTERP), ("x,z,s,y", Codec::OUTLIER)] {
@@ -222,7 +222,7 @@ pub fn of_masks(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 2,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     }
 }
@@ -244,7 +244,7 @@ pub fn of_axes(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     };
     let (cube, plane, line) = (Shape::Cube, Shape::Plane, Shape::Line);
@@ -317,7 +317,7 @@ pub fn of_axes(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 0,
             keep: Keep::default(),
-            is_complex: false,
+            extra: Extra::default(),
         });
     };
     let lengths = [3, 9, 14, 20];
@@ -391,7 +391,10 @@ pub fn of_complex(cases: &mut Vec<Case>) {
             tail: 0,
             fills: 2 * usize::from(name == "mask"),
             keep: Keep::default(),
-            is_complex: true,
+            extra: Extra {
+                is_complex: true,
+                ..Extra::default()
+            },
         });
     }
 }

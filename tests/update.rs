@@ -504,6 +504,12 @@ fn a_stream_is_updated_whatever_made_it() {
         let before = stream.clone();
         update.apply(&mut stream);
         assert!(stream == before && update.chunks == 0);
+        let header = Header {
+            update_bytes: 32,
+            ..Header::read(&stream).expect("a header")
+        };
+        let wanted = FormatError::InvalidHeader("a stream without elements has no updates");
+        assert_eq!(Header::read(&header.to_bytes()), Err(wanted));
     }
 }
 

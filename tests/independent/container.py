@@ -367,7 +367,7 @@ def check_field(header):
         raise ValueError("a stream without elements has a payload or updates")
     if header.is_tiles and header.update_bytes:
         raise ValueError("a stream of tiles has updates")
-    if not header.has_sections and header.payload_bytes > longest - 16 * entries:
+    if header.payload_bytes > (1 << 48 if header.has_sections else longest - 16 * entries):
         raise ValueError("the payload is longer than the longest one for the extents")
 
 

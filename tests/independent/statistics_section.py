@@ -77,7 +77,7 @@ def sum_of_unit(values):
 def read(contents, header, chunks):
     """The chunks of a group; means, counts or None, minima and maxima."""
     log, has_counts, zeros, groups = struct.unpack_from("<BB6sQ", contents)
-    if has_counts > 1 or any(zeros) or groups != grid.ceil_div(chunks, 1 << log):
+    if log > 63 or has_counts > 1 or any(zeros) or groups != grid.ceil_div(chunks, 1 << log):
         raise ValueError("the statistics do not belong to the stream")
     if len(contents) != 16 + groups * (8 + 8 * has_counts + 2 * header.width):
         raise ValueError("the statistics have another length")

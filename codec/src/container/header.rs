@@ -453,6 +453,9 @@ fn check_lengths(header: &Header, layout: &Layout) -> Result<(), FormatError> {
     if header.update_bytes != 0 && header.codec.tiles().is_some() {
         return Err(invalid("a stream of tiles has no updates"));
     }
+    if header.update_bytes != 0 && header.elements() == 0 {
+        return Err(invalid("a stream without elements has no updates"));
+    }
     Ok(())
 }
 

@@ -18,8 +18,13 @@ use crate::shape::Shape;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A cost for each level.
-type Costs = [u64; 9];
+/// The costs of a candidate.
+#[derive(Clone, Copy, Default)]
+struct CandidateCosts {
+    levels: [u64; 9],
+    /// Of the codes of level 0, and of all other codes together.
+    all: u64,
+}
 
 /// Codes are less than this in magnitude.
 pub(super) const RADIUS: u32 = 32_768;
@@ -64,10 +69,10 @@ pub(super) fn tune<T: Element>(
         candidate
     };
     let candidates: Vec<Parameters> = (0..if is_line { 2 } else { 6 }).map(with_all).collect();
-    let costs: Vec<Costs> = candidates.iter().map(cost_of).collect();
+    let costs: Vec<CandidateCosts> = candidates.iter().map(cost_of).collect();
     for (level, of_level) in decided.levels.iter_mut().enumerate() {
         let favourite = if level < 2 && !is_line { 4 } else { 0 };
-        let costs: Vec<u64> = costs.iter().map(|costs| costs[level]).collect();
+        let costs: Vec<u64> = costs.iter().map(|costs| costs.levels[level]).collect();
         *of_level = candidates[chosen(&costs, favourite, 16_384)].levels[level];
     }
     let with_alpha = |alpha: f64| {
@@ -76,9 +81,8 @@ pub(super) fn tune<T: Element>(
         candidate
     };
     let candidates = [with_alpha(1.0), with_alpha(1.25), with_alpha(1.5)];
-    let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
     candidates[chosen(
-        &candidates.map(|candidate| sum(cost_of(&candidate))),
+        &candidates.map(|candidate| cost_of(&candidate).all),
         1,
         16_384,
     )]
@@ -124,15 +128,15 @@ pub(super) fn tune_stencils<T: Element>(
             &samples,
         )
     };
-    let costs: Vec<Costs> = ways.iter().map(|ways| cost_of(&with_all(*ways))).collect();
+    let costs: Vec<CandidateCosts> = ways.iter().map(|ways| cost_of(&with_all(*ways))).collect();
     let coefficients = 256 * 32 * per_level(field.shape) as u64 * samples.len() as u64 / tiles;
     let least = 4096 * samples.len() as u64;
     let mut decided = favourites;
     let mut shifts = 0;
     for (level, decided) in decided.iter_mut().enumerate() {
         let of_way = |number: usize| match ways[number][level] {
-            3 => costs[number][level].wrapping_add(coefficients),
-            _ => costs[number][level],
+            3 => costs[number].levels[level].wrapping_add(coefficients),
+            _ => costs[number].levels[level],
         };
         let of_ways: Vec<u64> = (0..ways.len()).map(of_way).collect();
         let favourite = ways
@@ -140,7 +144,7 @@ pub(super) fn tune_stencils<T: Element>(
             .position(|ways| ways[level] == favourites[level]);
         let number = chosen(&of_ways, favourite.unwrap_or(0), least);
         *decided = ways[number][level];
-        if level < 2 && costs[number][level] >= 8_388_608 * samples.len() as u64 / tiles {
+        if level < 2 && costs[number].levels[level] >= 8_388_608 * samples.len() as u64 / tiles {
             shifts |= shift_bits(level, sizes_of(&with_all(ways[number]))[level]);
         }
     }
@@ -149,8 +153,7 @@ pub(super) fn tune_stencils<T: Element>(
         shifts: Shifts::from_word(shifts),
         ..with_all(decided)
     });
-    let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
-    let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
+    let costs = candidates.map(|candidate| cost_of(&candidate).all);
     (candidates[chosen(&costs, 1, least)], stencils)
 }
 
@@ -161,7 +164,7 @@ pub(super) fn tune_slices<T: Element>(
     error: T,
 ) -> (Parameters, Slices) {
     let samples = samples(field.tiles().len() as u64, 1);
-    let before = resolved(&all_fitted(1.25, 0), error);
+    let before = resolved(&all_fitted(1.0, 0), error);
     let mut found = Slices::of_splines();
     for _ in 0..2 {
         found = fit_slices(field, values, &before, &found, &samples);
@@ -189,22 +192,21 @@ fn tune_all_fitted<T: Element>(
     samples: &[u64],
 ) -> Parameters {
     let tiles = field.tiles().len() as u64;
-    let before = resolved(&all_fitted(1.25, 0), error);
+    let before = resolved(&all_fitted(1.0, 0), error);
     let cost_of = |candidate: &Parameters| {
         let resolved = resolved(candidate, error);
         cost(field, values, &resolved, method, samples)
     };
     let mut shifts = 0;
-    let costs = cost_of(&all_fitted(1.25, 0));
-    for (level, cost) in costs.into_iter().enumerate().take(2) {
+    let costs = cost_of(&all_fitted(1.0, 0));
+    for (level, cost) in costs.levels.into_iter().enumerate().take(2) {
         if cost >= 8_388_608 * samples.len() as u64 / tiles {
             let sizes = sizes(field, values, &before, method, samples);
             shifts |= shift_bits(level, sizes[level]);
         }
     }
     let candidates = [1.0, 1.25, 1.5].map(|alpha| all_fitted(alpha, shifts));
-    let sum = |costs: Costs| costs.into_iter().fold(0, u64::wrapping_add);
-    let costs = candidates.map(|candidate| sum(cost_of(&candidate)));
+    let costs = candidates.map(|candidate| cost_of(&candidate).all);
     candidates[chosen(&costs, 1, 4096 * samples.len() as u64)]
 }
 
@@ -221,7 +223,14 @@ fn fit_slices<T: Element>(
         let origin = field.tiles()[*number as usize].origin;
         let sample = Sample::of_slices(field, origin, values);
         let is_half = samples.len() == 64;
-        let known = sample.visit(resolved, Method::Slices(before), is_half, |_, _, _| {});
+        let anchors = sample.anchors(resolved);
+        let known = sample.visit(
+            resolved,
+            Method::Slices(before),
+            &anchors,
+            is_half,
+            |_, _, _| {},
+        );
         for (flat, value) in sample.values.iter().enumerate() {
             let at = sample.field.position(flat);
             let level = slices::level(at);
@@ -258,7 +267,8 @@ fn fit<T: Element>(
     );
     for number in samples {
         let sample = Sample::new(field, tiles[*number as usize].origin, values);
-        let known = sample.visit(resolved, Method::Splines, samples.len() == 64, |_, _, _| {});
+        let (anchors, is_half) = (sample.anchors(resolved), samples.len() == 64);
+        let known = sample.visit(resolved, Method::Splines, &anchors, is_half, |_, _, _| {});
         for (flat, value) in sample.values.iter().enumerate() {
             let at = sample.field.position(flat);
             let first = first_axis(field.shape);
@@ -336,14 +346,20 @@ fn cost<T: Element>(
     resolved: &Resolved<T>,
     method: Method<'_>,
     samples: &[u64],
-) -> Costs {
+) -> CandidateCosts {
     let tiles = field.tiles();
-    let mut sum = Costs::default();
+    let mut sum = CandidateCosts::default();
     for number in samples {
         let sample = Sample::by(method, field, tiles[*number as usize].origin, values);
         let counts = sample.count(resolved, method, samples.len() == 64);
-        for (sum, counts) in sum.iter_mut().zip(&counts) {
-            *sum = sum.wrapping_add(bits(counts, T::BYTES as u64));
+        let bytes = T::BYTES as u64;
+        for (sum, counts) in sum.levels.iter_mut().zip(&counts) {
+            *sum = sum.wrapping_add(bits(counts, bytes));
+        }
+        let others = (0..17).map(|width| counts[1..].iter().map(|counts| counts[width]).sum());
+        let others: Vec<u64> = others.collect();
+        for counts in [&counts[0][..], &others] {
+            sum.all = sum.all.wrapping_add(bits(counts, bytes));
         }
     }
     sum
@@ -369,6 +385,7 @@ fn sizes<T: Element>(
         sample.visit(
             resolved,
             method,
+            &sample.rounded_anchors(resolved),
             samples.len() == 64,
             |level, flat, code| {
                 let at = sample.field.position(flat);
@@ -484,22 +501,45 @@ impl<T: Element> Sample<T> {
         !is_half || level > 0 || at[first] < tile_extents(self.field.shape)[first] / 2
     }
 
+    /// The values of the tile's anchors.
+    fn anchors(&self, resolved: &Resolved<T>) -> Vec<T> {
+        let spacing = spacing(resolved.parameters.geometry, self.field.shape);
+        self.field.anchors(spacing, &self.values)
+    }
+
+    /// The anchors with the errors that a stream may have: whole steps away from the first one. Those of cubes are exact.
+    fn rounded_anchors(&self, resolved: &Resolved<T>) -> Vec<T> {
+        if self.field.shape == Shape::Cube {
+            return self.anchors(resolved);
+        }
+        let level = spacing(resolved.parameters.geometry, self.field.shape).ilog2();
+        let quantizer = &resolved.quantizers[level as usize];
+        let first = self.values[0];
+        let rounded = |value: T| {
+            let steps = (value - first) * (quantizer.inverse * T::HALF);
+            match quantizer.step > T::ZERO && steps.abs() < T::ROUNDING_LIMIT {
+                true => first + T::from_f64(nearest_even(steps.to_f64())) * quantizer.step,
+                false => value,
+            }
+        };
+        self.anchors(resolved).into_iter().map(rounded).collect()
+    }
+
     /// Predicts and quantises the tile; returns the decoded values. `found` gets the level, the number and the code of
     /// each position that is evaluated.
     fn visit(
         &self,
         resolved: &Resolved<T>,
         method: Method<'_>,
+        anchors: &[T],
         is_half: bool,
         mut found: impl FnMut(usize, usize, Option<i32>),
     ) -> Vec<T> {
-        let spacing = spacing(resolved.parameters.geometry, self.field.shape);
-        let anchors = self.field.anchors(spacing, &self.values);
         visit(
             &self.field,
             &resolved.parameters,
             method,
-            &anchors,
+            anchors,
             |level, flat, prediction| {
                 let (at, value) = (self.field.position(flat), self.values[flat]);
                 if !self.is_evaluated(level, at, is_half) {
@@ -517,7 +557,8 @@ impl<T: Element> Sample<T> {
     fn count(&self, resolved: &Resolved<T>, method: Method<'_>, is_half: bool) -> [[u64; 17]; 9] {
         let extents = tile_extents(self.field.shape);
         let mut counts = [[0; 17]; 9];
-        self.visit(resolved, method, is_half, |level, flat, code| {
+        let anchors = self.rounded_anchors(resolved);
+        self.visit(resolved, method, &anchors, is_half, |level, flat, code| {
             let (at, value) = (self.field.position(flat), self.values[flat]);
             let width = match code {
                 Some(code) => (0..16)
@@ -534,8 +575,16 @@ impl<T: Element> Sample<T> {
     }
 }
 
+/// The nearest integer, ties to even, to a number of less than 2^52.
+fn nearest_even(number: f64) -> f64 {
+    let whole = number as i64;
+    let (rest, away) = ((number - whole as f64).abs(), number.signum() as i64);
+    let is_farther = rest > 0.5 || rest == 0.5 && whole % 2 != 0;
+    (if is_farther { whole + away } else { whole }) as f64
+}
+
 /// The cost of codes of these widths; values have `bytes` bytes.
-fn bits(counts: &[u64; 17], bytes: u64) -> u64 {
+fn bits(counts: &[u64], bytes: u64) -> u64 {
     let all: u64 = counts.iter().sum();
     let mut cost = log2(all).wrapping_mul(all);
     for (j, count) in counts.iter().enumerate() {

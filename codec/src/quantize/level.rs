@@ -92,16 +92,16 @@ impl<T: Element> LevelQuantizer<T> {
         self.encode(value, prediction, error, radius).known
     }
 
-    /// The multiple of the step that is nearest to a value: about as far from it as decoded values are, without a prediction. The
-    /// value itself if it is no number of few steps.
+    /// The number that is whole steps from `origin` and nearest to a value: about as far from it as decoded values are, without
+    /// a prediction. The value itself if it is not a few steps away.
     #[inline(always)]
-    pub fn rounded(&self, value: T) -> T {
-        let scaled = value * (self.inverse * T::HALF);
+    pub fn rounded(&self, value: T, origin: T) -> T {
+        let scaled = (value - origin) * (self.inverse * T::HALF);
         let steps = (scaled + T::ROUNDING_MAGIC) - T::ROUNDING_MAGIC;
         // Also false for NaN.
         let is_near = scaled.abs() < T::ROUNDING_LIMIT;
         if is_near && self.step > T::ZERO {
-            steps * self.step
+            origin + steps * self.step
         } else {
             value
         }
@@ -267,13 +267,15 @@ mod tests {
     }
 
     #[test]
-    fn rounded_values_are_multiples_of_the_step() {
+    fn rounded_values_are_whole_steps_away() {
         let quantizer = LevelQuantizer::<f32>::new(0.125);
         for (value, rounded) in [(0.3, 0.25), (-7.9, -8.0), (0.1, 0.0), (1e30, 1e30)] {
-            assert_eq!(quantizer.rounded(value), rounded);
+            assert_eq!(quantizer.rounded(value, 0.0), rounded);
         }
-        assert!(quantizer.rounded(f32::NAN).is_nan());
-        assert_eq!(LevelQuantizer::<f64>::new(0.0).rounded(0.3), 0.3);
+        assert_eq!(quantizer.rounded(0.3, 0.1), 0.35);
+        assert!(quantizer.rounded(f32::NAN, 0.0).is_nan());
+        assert_eq!(quantizer.rounded(0.3, f32::NAN), 0.3);
+        assert_eq!(LevelQuantizer::<f64>::new(0.0).rounded(0.3, 0.1), 0.3);
     }
 
     fn usual_codes_are_as_defined<T: Element>(seed: u64) {

@@ -81,7 +81,8 @@ impl<E: Element, S: StaticShape> Kernel for SampleAnchors<E, S> {
                 let place = core::array::from_fn(|i| of_tile[i] + u64::from(in_coarse[i]));
                 // Tiles share the anchors of their faces.
                 let first = coarse.flat(place) * E::WORDS as u64;
-                for (at, word) in (first..).zip(&quantizer.rounded(value).to_words()[..E::WORDS]) {
+                let rounded = quantizer.rounded(value, E::ZERO).to_words();
+                for (at, word) in (first..).zip(&rounded[..E::WORDS]) {
                     t.atomic_store(*known, at, *word);
                 }
             }

@@ -43,7 +43,36 @@ const _: () = {
     }
 };
 
+/// The position of this thread's anchor, if it has one in the field.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+fn position<T: Thread, S: StaticShape>(t: T, setup: &TileSetup) -> Option<[u32; 3]> {
+    let log = setup.spacing.trailing_zeros();
+    let [depth, height, width] = store::extents(S::SHAPE).map(|extent| ((extent - 1) >> log) + 1);
+    let number = t.thread_index();
+    let position = [
+        number / width / height,
+        number / width % height,
+        number % width,
+    ];
+    let position = position.map(|at| at << log);
+    (number < depth * height * width && setup.tile.has(position)).then_some(position)
+}
+
 impl<E: Element> Anchor<E> {
+    /// This thread's anchor, if it has one in the field, by whole steps from the value of the tile's first position.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub fn rounded<T: Thread, S: StaticShape>(t: T, setup: &TileSetup) -> Option<Self> {
+        let position = position::<T, S>(t, setup)?;
+        let at = store::index(S::SHAPE, position);
+        let values = Values::<E, S>::SHARED.0.address(t);
+        let [value, origin] = [at, 0].map(|at| Values::<E, S>::load_at(t, values + 4 * at));
+        let quantizer = setup.quantizer(t, setup.spacing.trailing_zeros());
+        Some(Self {
+            position: at,
+            value: quantizer.rounded(value, origin),
+        })
+    }
+
     /// This thread's anchor, if it has one in the field.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn read<T: Thread, S: StaticShape>(
@@ -52,24 +81,13 @@ impl<E: Element> Anchor<E> {
         setup: &TileSetup,
     ) -> Option<Self> {
         let spacing = setup.spacing;
-        let log = spacing.trailing_zeros();
-        let [depth, height, width] =
-            store::extents(S::SHAPE).map(|extent| ((extent - 1) >> log) + 1);
-        let number = t.thread_index();
-        let position = [
-            number / width / height,
-            number / width % height,
-            number % width,
-        ]
-        .map(|at| at << log);
         // The tile's first position is an anchor. All threads find its place, as the search for its slice branches: within
         // a branch of some threads, the compiler would repeat the barrier that follows for each of its ways.
         let grid = params.grid(S::SHAPE);
         let coarse = grid.coarse(spacing);
         let first = grid.to_coarse(&coarse, spacing, setup.tile.origin);
-        if number >= depth * height * width || !setup.tile.has(position) {
-            return None;
-        }
+        let position = position::<T, S>(t, setup)?;
+        let log = spacing.trailing_zeros();
         let at = from_fn(|axis| first[axis] + u64::from(position[axis] >> log));
         Some(Self {
             position: store::index(S::SHAPE, position),

@@ -4,6 +4,7 @@
 //! [`ferrosz_codec::predict::interp::tune`].
 
 use crate::PACKAGE;
+use crate::predict::interp::anchors::Anchor;
 use crate::predict::interp::method::{Method, Splines};
 use crate::predict::interp::predict::begin_fill;
 use crate::predict::interp::residuals::{Position, Residuals, TileSetup, encode_each};
@@ -17,12 +18,12 @@ use core::marker::PhantomData;
 use ferrosz_codec::Element;
 use ferrosz_codec::code::entropy::shifts::{LEVELS, MAX_ODDNESS};
 use ferrosz_codec::predict::fitted::FittedKind;
-use ferrosz_codec::predict::interp::geometry::MAX_LEVELS;
 use ferrosz_codec::predict::interp::resolved::WORDS;
+use ferrosz_codec::predict::interp::tune::anchor::has_rounded_anchors;
 use ferrosz_codec::predict::interp::tune::cost::{CLASSES, class, of_all, of_class};
 use ferrosz_codec::predict::interp::tune::sample::Scope;
-use ferrosz_codec::predict::interp::tune::score::{CELLS, cell, cells_of_level, size_of_class};
-use ferrosz_codec::predict::interp::tune::search::MAX_CANDIDATES;
+use ferrosz_codec::predict::interp::tune::score::{CELLS, cell, cells_of_cost, size_of_class};
+use ferrosz_codec::predict::interp::tune::search::{MAX_CANDIDATES, TOGETHER};
 use ferrosz_codec::predict::slices::ROOT;
 use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::StaticShape;
@@ -50,10 +51,10 @@ pub struct ScoresParams {
     pub classes: View<u64>,
 }
 
-/// The cell that sums up the costs of a candidate at a level.
+/// The cell that sums up a number of the [`Costs`](ferrosz_codec::predict::interp::tune::search::Costs) of a candidate.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-pub const fn cost_cell(candidate: u32, level: u32) -> u64 {
-    candidate as u64 * MAX_LEVELS as u64 + level as u64
+pub const fn cost_cell(candidate: u32, number: u32) -> u64 {
+    candidate as u64 * (1 + TOGETHER as u64) + number as u64
 }
 
 /// The first of the two cells that sum up the sizes of a candidate's codes of an oddness at a level below
@@ -99,32 +100,39 @@ impl<E: Element, S: StaticShape, M: Staged> Kernel for Scores<E, S, M> {
         }
         t.await_copies();
         t.barrier();
+        if has_rounded_anchors(S::SHAPE) {
+            let anchor = Anchor::<E>::rounded::<T, S>(t, &setup);
+            t.barrier();
+            Anchor::set::<T, S>(t, anchor);
+            t.barrier();
+        }
         let count = Count::<E, S, M> {
             error: setup.error(t),
             scope,
             shape: PhantomData,
         };
         M::run::<T, E, S, _>(t, &setup, &count);
-        let mut level = t.warp();
-        while level < MAX_LEVELS as u32 {
+        let mut number = t.warp();
+        while number <= TOGETHER {
+            let [first, end] = counted_cells::<M>(number);
             let mut count = 0;
-            for oddness in 1..=t.opaque(oddnesses::<M>(level)) {
-                let of_cell = scope.weight(level) * count_of::<T, E, S, M>(t, cell(level, oddness));
+            for cell in first..t.opaque(end) {
+                let of_cell = scope.weight(number) * count_of::<T, E, S, M>(t, cell);
                 count += of_cell;
-                if M::IS_FITTED && level < LEVELS {
-                    let cell = size_cell(candidate, level, oddness);
+                if M::IS_FITTED && number < LEVELS {
+                    let cell = size_cell(candidate, number, 1 + cell - first);
                     add_size(t, params.cells, cell, of_cell);
                 }
             }
-            let cost = cost_of_level::<T, E>(t, count);
+            let cost = cost_of::<T, E>(t, count);
             if t.lane() == 0 {
-                t.atomic_add(params.cells, cost_cell(candidate, level), cost);
+                t.atomic_add(params.cells, cost_cell(candidate, number), cost);
             }
-            if count > 0 && !params.classes.is_empty() {
+            if number < TOGETHER && count > 0 && !params.classes.is_empty() {
                 let class = u64::from(t.lane());
                 t.atomic_add(params.classes, class, u64::from(count));
             }
-            level += THREADS / WARP;
+            number += THREADS / WARP;
         }
     }
 }
@@ -139,13 +147,15 @@ fn count_of<T: Thread, E: Element, S: StaticShape, M: Method>(t: T, cell: u32) -
     }
 }
 
-/// The number of cells that codes of a level are counted in. Only stencils need to know their oddness.
+/// The first of the cells that have the codes of a number of costs, and the one behind the last. Only fitted levels have codes in
+/// cells of other oddnesses than 1.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-const fn oddnesses<M: Method>(level: u32) -> u32 {
-    if M::IS_FITTED {
-        cells_of_level(level)
+const fn counted_cells<M: Method>(number: u32) -> [u32; 2] {
+    let [first, end] = cells_of_cost(number);
+    if M::IS_FITTED || number == TOGETHER {
+        [first, end]
     } else {
-        1
+        [first, first + 1]
     }
 }
 
@@ -166,10 +176,9 @@ fn add_size<T: Thread>(t: T, cells: View<u64>, cell: u64, count: u32) {
     }
 }
 
-/// The cost of the codes of a level, of which each lane knows how many are of its class; in every lane. For a
-/// whole warp.
+/// The cost of codes, of which each lane knows how many are of its class; in every lane. For a whole warp.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn cost_of_level<T: Thread, E: Element>(t: T, count: u32) -> u64 {
+fn cost_of<T: Thread, E: Element>(t: T, count: u32) -> u64 {
     let of_class = of_class(t.lane(), count, E::BYTES as u32);
     warp_sum_u64(t, of_class).wrapping_add(of_all(t.reduce_add(count)))
 }
@@ -180,7 +189,7 @@ const fn count_at(cell: u32, class: u32) -> u32 {
     cell * CLASSES as u32 + class
 }
 
-/// Counts the classes of a tile's codes. Anchors are taken as known.
+/// Counts the classes of a tile's codes.
 struct Count<E, S, M> {
     error: E,
     scope: Scope,

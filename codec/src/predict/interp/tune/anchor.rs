@@ -1,7 +1,15 @@
-//! The cost of anchors: how far they are from the means of their neighbours along x.
+//! Anchors of sample tiles: the values by which others are predicted, and what they cost.
 
 use crate::element::Element;
 use crate::predict::interp::tune::cost::CLASSES;
+use crate::shape::Shape;
+
+/// Whether the anchors of a sample tile of this shape are rounded, each by whole steps from the tile's first value, so that they
+/// have errors as large as in a stream. A cube has few anchors, whose errors matter little.
+#[inline(always)]
+pub const fn has_rounded_anchors(shape: Shape) -> bool {
+    !matches!(shape, Shape::Cube)
+}
 
 /// The class of the code that an anchor would have, if the mean of its neighbours predicted it; `step` is that of the anchors'
 /// quantiser.

@@ -5,7 +5,7 @@
 use crate::code::entropy::shifts::{LEVELS, MAX_ODDNESS, Shifts};
 use crate::predict::interp::geometry::MAX_LEVELS;
 use crate::predict::interp::tune::cost::{CLASSES, COST_BITS, cost, log2_wide};
-use crate::predict::interp::tune::search::Costs;
+use crate::predict::interp::tune::search::{Costs, TOGETHER};
 
 /// Cells that codes are counted in.
 pub const CELLS: u32 = LEVELS * MAX_ODDNESS + MAX_LEVELS as u32 - LEVELS;
@@ -24,6 +24,15 @@ pub const fn cell(level: u32, oddness: u32) -> u32 {
 #[inline(always)]
 pub const fn cells_of_level(level: u32) -> u32 {
     if level < LEVELS { MAX_ODDNESS } else { 1 }
+}
+
+/// The first of the cells that a number of [`Costs`] is about, and the one behind the last.
+#[inline(always)]
+pub const fn cells_of_cost(number: u32) -> [u32; 2] {
+    match number {
+        TOGETHER => [cell(1, 1), CELLS],
+        level => [cell(level, 1), cell(level, 1) + cells_of_level(level)],
+    }
 }
 
 /// The number of codes of each class in each cell.
@@ -53,7 +62,7 @@ pub type Sizes = [[Size; MAX_ODDNESS as usize]; LEVELS as usize];
 /// The score of a candidate on the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Score {
-    /// The bits of codes by level.
+    /// The bits of codes.
     pub costs: Costs,
     /// The sizes of codes.
     pub sizes: Sizes,
@@ -63,11 +72,10 @@ impl Score {
     /// The score of these codes; `bytes` is the size of a value.
     pub fn of_counts(counts: &CellCounts, bytes: u32) -> Self {
         let mut score = Self::default();
-        for (level, of_level) in (0..).zip(&mut score.costs) {
-            let first = cell(level, 1) as usize;
-            let cells = &counts[first..][..cells_of_level(level) as usize];
-            let class = |class: usize| cells.iter().map(|counts| counts[class]).sum();
-            *of_level = cost(&core::array::from_fn(class), bytes);
+        for (number, found) in (0..).zip(&mut score.costs) {
+            let [first, end] = cells_of_cost(number).map(|cell| cell as usize);
+            let class = |class: usize| counts[first..end].iter().map(|counts| counts[class]).sum();
+            *found = cost(&core::array::from_fn(class), bytes);
         }
         for (level, sizes) in (0..).zip(&mut score.sizes) {
             for (oddness, size) in (1..).zip(sizes) {
@@ -197,7 +205,8 @@ mod tests {
         (wanted[3], wanted[CLASSES - 1]) = (7, 7);
         assert_eq!(score.costs[0], cost(&wanted, 4));
         assert_eq!(score.costs[4], 8 << COST_BITS);
-        assert_eq!(score.costs.iter().filter(|cost| **cost > 0).count(), 2);
+        assert_eq!(score.costs[TOGETHER as usize], 8 << COST_BITS);
+        assert_eq!(score.costs.iter().filter(|cost| **cost > 0).count(), 3);
         assert_eq!(score.sizes[0][1], Size { codes: 5, sum: 55 });
         assert_eq!(twice.sizes[0][2], Size { codes: 4, sum: 44 });
         assert_eq!(score.sizes[1], [Size::default(); 3]);

@@ -28,8 +28,11 @@ impl Round {
 /// The most candidates of a round.
 pub const MAX_CANDIDATES: u32 = TIGHTENINGS.len() as u32;
 
-/// The bits of codes by level, in units of 2^-[`COST_BITS`].
-pub type Costs = [u64; MAX_LEVELS];
+/// The number in [`Costs`] of the bits of all coarse levels taken together, those from level 1 on: the coder mixes their codes.
+pub const TOGETHER: u32 = MAX_LEVELS as u32;
+
+/// The bits of codes by level, and behind them those of [`TOGETHER`], in units of 2^-[`COST_BITS`].
+pub type Costs = [u64; MAX_LEVELS + 1];
 
 /// The tuning of fields of a shape.
 #[repr(C)]
@@ -80,7 +83,11 @@ impl Search {
             tightening: match self.tuning.tightening {
                 TighteningChoice::Given(tightening) => tightening,
                 TighteningChoice::OfBound => Tightening::of_relative(relative),
-                TighteningChoice::Cheapest(_) => TIGHTENINGS[FAVOURITE_TIGHTENING as usize],
+                TighteningChoice::Cheapest(_) => match self.tuning.flags {
+                    // Slices are fitted to values of equal bounds, as their coarse levels have many positions.
+                    FlagChoice::AllFitted => TIGHTENINGS[0],
+                    _ => TIGHTENINGS[FAVOURITE_TIGHTENING as usize],
+                },
             },
             ..Parameters::default()
         }
@@ -217,7 +224,7 @@ impl Search {
         )
     }
 
-    /// The parameters after a round, given the cost of each candidate at each level, and the size of its codes at each level
+    /// The parameters after a round, given the [`Costs`] of each candidate by number, and the size of its codes at each level
     /// below [`LEVELS`] of each oddness.
     #[inline(always)]
     pub fn decide(
@@ -232,10 +239,7 @@ impl Search {
             return *decided;
         }
         if !self.is_per_level(round) {
-            let of_all = |number| {
-                (0..MAX_LEVELS as u32)
-                    .fold(0u64, |sum, level| sum.wrapping_add(cost(number, level)))
-            };
+            let of_all = |number| cost(number, 0).wrapping_add(cost(number, TOGETHER));
             let favourite = self.favourite(round, LevelFlags::default());
             return self.candidate(
                 round,
@@ -355,10 +359,13 @@ mod tests {
                 let differs = candidate.levels[level].to_bits() ^ wanted.levels[level].to_bits();
                 BIT * (10_000 + 1000 * u64::from(differs.count_ones()) + (4000.0 * distance) as u64)
             };
-            Score {
-                costs: core::array::from_fn(cost),
-                ..Score::default()
+            let mut score = Score::default();
+            let (together, levels) = score.costs.split_last_mut().unwrap();
+            for (level, of_level) in levels.iter_mut().enumerate() {
+                *of_level = cost(level);
+                *together += *of_level * u64::from(level > 0);
             }
+            score
         })
     }
 
@@ -405,7 +412,7 @@ mod tests {
                 let mut turn = 0;
                 let found = search.run(1e-3, |_| {
                     turn += 1;
-                    let costs = [BIT * (5000 + 60 * (turn % 2)); MAX_LEVELS].map(|cost| cost / 9);
+                    let costs = [BIT * (5000 + 60 * (turn % 2)) / 9; MAX_LEVELS + 1];
                     Score {
                         costs,
                         ..Score::default()

@@ -10,6 +10,7 @@ use crate::cpu::version::{Version, Work};
 use ferrosz_codec::code::entropy::token::magnitude;
 use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::resolved::{LEVELS, Resolved};
+use ferrosz_codec::predict::interp::tune::anchor::has_rounded_anchors;
 use ferrosz_codec::predict::interp::tune::cost::CLASSES;
 use ferrosz_codec::predict::interp::tune::sample::Scope;
 use ferrosz_codec::predict::interp::tune::score::{CellCounts, cell};
@@ -18,8 +19,8 @@ use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::TileBox;
 use ferrosz_codec::tile::code::{RADIUS, RAW};
 
-/// The number of codes of each class in a tile, by cell, for the own positions in `scope`. Anchors have their exact
-/// values. `read` is as for [`Predictor::encode`](super::Predictor::encode).
+/// The number of codes of each class in a tile, by cell, for the own positions in `scope`. Anchors have errors as
+/// large as in a stream. `read` is as for [`Predictor::encode`](super::Predictor::encode).
 pub fn classes_of_tile<T: Element>(
     version: Version,
     shape: Shape,
@@ -61,6 +62,10 @@ impl<T: Element> Work for Classes<'_, T> {
         let tile = self.model.tile(self.tile);
         self.store.set_values(&tile, self.read);
         self.store.coarsen_values(levels);
+        if has_rounded_anchors(self.shape) {
+            let quantizer = &resolved.quantizers[levels as usize];
+            self.store.round_anchors(levels, quantizer);
+        }
         let mut count = Count {
             version: self.version,
             scope: self.scope,

@@ -9,9 +9,12 @@
 //! contiguous, and so are their neighbours.
 
 use crate::cpu::predict::interp::seen::{SLOTS, Seen};
+use core::ops::Range;
+use ferrosz_codec::element::Element;
 use ferrosz_codec::predict::interp::geometry::{Geometry, MAX_LEVELS};
 use ferrosz_codec::predict::interp::store;
 use ferrosz_codec::predict::slices;
+use ferrosz_codec::quantize::level::LevelQuantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::{RAW, TileCodes};
 use ferrosz_codec::tile::{self, LANES, ROW, TileBox, TileOrder};
@@ -307,15 +310,21 @@ impl<T: Copy + Default> TileStore<T> {
         refine(&mut self.values, levels, ends);
     }
 
+    /// The anchors, which are the positions of level `levels`; behind the first slice there are none.
+    #[inline(always)]
+    fn anchors(&self, levels: u32) -> Range<usize> {
+        let highest = self.level(levels);
+        match self.order.has_slices() {
+            true => highest.first..highest.first + highest.strides[0],
+            false => highest.first..highest.end(),
+        }
+    }
+
     /// Copies codes from each level to the one before, from level `levels` on, whose positions are anchors.
     #[inline(always)]
     pub(super) fn refine_codes(&mut self, levels: u32) {
-        let highest = self.level(levels);
-        let end = match self.order.has_slices() {
-            true => highest.first + highest.strides[0],
-            false => highest.end(),
-        };
-        self.codes[highest.first..end].fill(0);
+        let anchors = self.anchors(levels);
+        self.codes[anchors].fill(0);
         for level in (0..levels).rev() {
             let levels = [level, level + 1].map(|level| self.level(level));
             let ends = self.ends_of(level + 1);
@@ -338,6 +347,18 @@ impl<T: Copy + Default> TileStore<T> {
             true => self.ends[axis],
             false => self.ends[axis].div_ceil(1 << level),
         })
+    }
+}
+
+impl<T: Element> TileStore<T> {
+    /// Rounds the anchors, which are the positions of level `levels`, from the first of them on.
+    #[inline(always)]
+    pub(super) fn round_anchors(&mut self, levels: u32, quantizer: &LevelQuantizer<T>) {
+        let anchors = self.anchors(levels);
+        let origin = self.values[anchors.start];
+        for value in &mut self.values[anchors] {
+            *value = quantizer.rounded(*value, origin);
+        }
     }
 }
 

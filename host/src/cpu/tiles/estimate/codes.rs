@@ -73,7 +73,7 @@ pub(super) fn interpolate<T: Element>(
             let anchor = |at| {
                 let value = tile.at(of_anchor(at));
                 match shape {
-                    Shape::Line | Shape::Plane => quantizer.rounded(value),
+                    Shape::Line | Shape::Plane => quantizer.rounded(value, T::ZERO),
                     Shape::Cube => value,
                 }
             };

@@ -5,7 +5,7 @@ use crate::choose::predictions::{Effort, Predictions};
 use crate::error::Error;
 use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::tile::TILE;
-use ferrosz_codec::{Codec, Element};
+use ferrosz_codec::{Codec, Element, Shape};
 
 /// Tiles of a sample of all tiles.
 const ALL: u64 = u64::MAX / 8;
@@ -56,12 +56,13 @@ const OF_BLOCKS: Round = Round {
 const LEFT_PERCENT: u128 = 140;
 const RANK_PERCENT: u128 = 125;
 
-/// The same for slices, of which the first round, without coefficients, tells less.
+/// The same for slices, of which the first round, without coefficients, tells less: where planes are the shortest, nothing, so
+/// slices are always left.
 const SLICES_PERCENT: u128 = 200;
 
 /// In a field of fewer elements than so many, slices must be predicted to have at most this percentage of the bytes of the
 /// best other codec: their coefficients are fitted to a tile or two of its sample, which they predict better than the rest.
-const FEW: u64 = 1 << 20;
+const FEW: u64 = 1 << 21;
 const SLICES_OF_FEW_PERCENT: u128 = 97;
 
 /// A variant must be predicted to have at most this percentage of the bytes of its leader: they are about as long.
@@ -154,7 +155,8 @@ fn variants(candidates: &[Layout], leader: Layout) -> impl Iterator<Item = Layou
 ///
 /// [`Error::NotChosen`] if there are none.
 fn left_by_first(found: &[(u128, Layout)]) -> Result<Vec<Layout>, Error> {
-    let least = smallest(found)?.0;
+    let (least, leader) = smallest(found)?;
+    let planes_lead = leader.shape == Shape::Plane;
     let least_of = |codec| {
         let of_codec = found.iter().filter(|(_, layout)| layout.codec == codec);
         of_codec.map(|(bytes, _)| *bytes).min().unwrap_or(0)
@@ -162,6 +164,7 @@ fn left_by_first(found: &[(u128, Layout)]) -> Result<Vec<Layout>, Error> {
     let is_left = |(bytes, layout): &&(u128, Layout)| {
         let of_codec = least_of(layout.codec);
         let most = match layout.codec {
+            Codec::SLICES if planes_lead => return true,
             Codec::SLICES => SLICES_PERCENT,
             _ => LEFT_PERCENT,
         };

@@ -6,6 +6,7 @@ use ferrosz::{
     Axes, Bound, Codec, Compressor, Decompressor, Device, Part, Safeguard, Shape, Value, ValueType,
 };
 use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::ops::Range;
 
 /// The smallest and the largest wanted value.
 type Wanted = (std::ops::Bound<f64>, std::ops::Bound<f64>);
@@ -94,6 +95,45 @@ fn check_whole<V: Value>(stream: &[u8], field: &[V], hole: f64, what: &str) -> S
     statistics
 }
 
+/// Compares each group with a plain loop over the elements at its places, which make the field.
+fn check_groups<V: Value>(stream: &[u8], field: &[V], hole: f64, what: &str) {
+    let extents = ferrosz::info(stream).expect("sound").extents;
+    let statistics = Statistics::of(stream).expect("sound").expect("some");
+    let mut is_seen = vec![false; field.len()];
+    for (number, group) in statistics.groups().iter().enumerate() {
+        let mut of_group = Vec::new();
+        let parts = statistics.parts_of_group(number).into_iter();
+        for ranges in parts.flat_map(|part| part.boxes(&extents)) {
+            for place in places(&ranges, &extents) {
+                assert!(!std::mem::replace(&mut is_seen[place], true), "{what}");
+                of_group.push(field[place]);
+            }
+        }
+        let numbers = plain(&of_group, &(Unbounded, Unbounded), hole);
+        let ends = (numbers.iter()).fold((f64::INFINITY, f64::NEG_INFINITY), |ends, (_, one)| {
+            (ends.0.min(*one), ends.1.max(*one))
+        });
+        assert_eq!((group.min, group.max), ends, "{what}");
+        assert_eq!(group.count, numbers.len() as u64, "{what}");
+    }
+    assert!(is_seen.into_iter().all(|is_seen| is_seen), "{what}");
+    let behind = statistics.parts_of_group(statistics.groups().len());
+    assert!(behind.is_empty(), "{what}");
+}
+
+/// The numbers of the elements of a box.
+fn places(ranges: &[Range<u64>], extents: &[u64]) -> Vec<usize> {
+    let mut places = vec![0];
+    for (range, length) in ranges.iter().zip(extents) {
+        let along = |place: usize| {
+            let row = place * *length as usize;
+            range.clone().map(move |at| row + at as usize)
+        };
+        places = places.into_iter().flat_map(along).collect();
+    }
+    places
+}
+
 const SEARCHES: [Wanted; 6] = [
     (Excluded(2050.0), Unbounded),
     (Unbounded, Excluded(130.0)),
@@ -137,6 +177,7 @@ fn check_case<V: Value>(compressor: Compressor, has_holes: bool, what: &str) -> 
     let field: Vec<V> = field(elements, has_holes);
     let stream = compressor.compress(&field).expect("memory");
     check_whole(&stream, &field, hole, what);
+    check_groups(&stream, &field, hole, what);
     let decoded: Vec<V> = Decompressor::new().decompress(&stream).expect("sound");
     let all = plain(&decoded, &(Unbounded, Unbounded), hole);
     // The very ends: a group whose stored end is too near would be passed over.

@@ -11,11 +11,14 @@ pub use find::Searched;
 pub(crate) use sink::StatisticsSink;
 
 use crate::error::Error;
+use crate::part::Part;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::FormatError;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::section::HEAD_BYTES;
 use ferrosz_codec::container::statistics::{self, GroupStatistics, KIND};
 use ferrosz_codec::container::table::CHUNK_ALIGNMENT;
+use ferrosz_codec::mapping::axes::Order;
 
 /// When a compressor puts statistics into its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +50,8 @@ pub(crate) enum StatisticsPolicy {
 #[non_exhaustive]
 pub struct Statistics {
     of_groups: statistics::Statistics,
+    layout: Layout,
+    order: Order,
     /// Bytes of their section.
     pub bytes: u64,
     /// Whether updates have replaced values since.
@@ -68,9 +73,12 @@ impl Statistics {
         let Some(contents) = stream.section(KIND)? else {
             return Ok(None);
         };
+        let layout = header.layout();
         let section_bytes = HEAD_BYTES as u64 + contents.len() as u64;
         Ok(Some(Self {
-            of_groups: statistics::Statistics::read(contents, &header.layout(), header.dtype)?,
+            of_groups: statistics::Statistics::read(contents, &layout, header.dtype)?,
+            layout,
+            order: stream.order,
             bytes: section_bytes.next_multiple_of(CHUNK_ALIGNMENT),
             is_outdated: header.update_bytes > 0,
         }))
@@ -106,6 +114,18 @@ impl Statistics {
     /// The chunks of a group; the last one may have fewer.
     pub fn chunks_of_group(&self) -> u64 {
         1 << self.of_groups.chunk_bits
+    }
+
+    /// The elements of the group of this number, as parts of the field, for [`Decompressor::decompress_part`]; none if there is
+    /// no such group. No element is in two parts.
+    ///
+    /// [`Decompressor::decompress_part`]: crate::Decompressor::decompress_part
+    pub fn parts_of_group(&self, number: usize) -> Vec<Part> {
+        let chunks = match number < self.groups().len() {
+            true => self.of_groups.chunks_of(&self.layout, number as u64),
+            false => 0..0,
+        };
+        find::parts_of_chunks(&self.layout, &self.order, chunks)
     }
 
     fn present(&self) -> impl Iterator<Item = &GroupStatistics> {

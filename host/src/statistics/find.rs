@@ -13,7 +13,9 @@ use crate::statistics::Statistics;
 use crate::statistics::reach::Reachable;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::grid::ChunkBox;
+use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::statistics::{chunks, first_entry, units};
+use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::{Value, with_value};
 use std::collections::BTreeSet;
 use std::ops::RangeBounds;
@@ -139,10 +141,7 @@ impl Candidates {
             Some(statistics) => wanted_chunks(stream, statistics, wanted),
             None => (0..chunks(&layout)).collect(),
         };
-        let units = numbers.iter().flat_map(|chunk| units(&layout, *chunk));
-        let boxes = joined(units.map(GridBox::from).collect()).into_iter();
-        let parts = boxes.flat_map(|one| one.parts(&layout.grid(), &layout.extents, &stream.order));
-        let parts: Vec<Part> = parts.collect();
+        let parts = parts_of_chunks(&layout, &stream.order, numbers.iter().copied());
         let mut entries = BTreeSet::new();
         for part in &parts {
             entries.extend(Reading::new(&layout, &stream.order, Some(part))?.entries());
@@ -188,6 +187,19 @@ fn wanted_chunks(
         }
     }
     numbers
+}
+
+/// The parts of the user's field that chunks are, in ascending order; no element is in two of them.
+pub(super) fn parts_of_chunks(
+    layout: &Layout,
+    order: &Order,
+    chunks: impl Iterator<Item = u64>,
+) -> Vec<Part> {
+    let units = chunks.flat_map(|chunk| units(layout, chunk));
+    let boxes = joined(units.map(GridBox::from).collect()).into_iter();
+    boxes
+        .flat_map(|one| one.parts(&layout.grid(), &layout.extents, order))
+        .collect()
 }
 
 impl From<ChunkBox> for GridBox {

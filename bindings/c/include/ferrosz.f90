@@ -18,6 +18,7 @@ module ferrosz
     integer(c_int32_t), parameter :: FERROSZ_CUDA_FAILED = 8
     integer(c_int32_t), parameter :: FERROSZ_INTERNAL = 9
     integer(c_int32_t), parameter :: FERROSZ_GROUP_FAILED = 10
+    integer(c_int32_t), parameter :: FERROSZ_READ_FAILED = 11
     integer(c_int32_t), parameter :: FERROSZ_F32 = 1
     integer(c_int32_t), parameter :: FERROSZ_F64 = 2
     integer(c_int32_t), parameter :: FERROSZ_F16 = 3
@@ -372,6 +373,16 @@ module ferrosz
             type(c_ptr), value :: compressor, error
             integer(c_int32_t), value :: axis
             integer(c_int32_t) :: ferrosz_compressor_keep_order
+        end function
+        function ferrosz_compressor_add_statistics(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t) :: ferrosz_compressor_add_statistics
+        end function
+        function ferrosz_compressor_add_small_statistics(compressor, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t) :: ferrosz_compressor_add_small_statistics
         end function
         function ferrosz_compressor_detect_fills(compressor, type, field, elements, error) bind(c)
             import
@@ -906,6 +917,171 @@ module ferrosz
             type(c_ptr), value :: damages
             integer(c_int64_t), value :: number, part
             type(c_ptr) :: ferrosz_damages_lengths
+        end function
+        subroutine ferrosz_boxes_free(boxes) bind(c)
+            import
+            type(c_ptr), value :: boxes
+        end subroutine
+        function ferrosz_boxes_count(boxes) bind(c)
+            import
+            type(c_ptr), value :: boxes
+            integer(c_int64_t) :: ferrosz_boxes_count
+        end function
+        function ferrosz_boxes_starts(boxes, number) bind(c)
+            import
+            type(c_ptr), value :: boxes
+            integer(c_int64_t), value :: number
+            type(c_ptr) :: ferrosz_boxes_starts
+        end function
+        function ferrosz_boxes_lengths(boxes, number) bind(c)
+            import
+            type(c_ptr), value :: boxes
+            integer(c_int64_t), value :: number
+            type(c_ptr) :: ferrosz_boxes_lengths
+        end function
+        function ferrosz_matches_new(decompressor, stream, bytes, low, high, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, stream, error
+            integer(c_int64_t), value :: bytes
+            real(c_double), value :: low, high
+            type(c_ptr) :: ferrosz_matches_new
+        end function
+        function ferrosz_matches_of_file(decompressor, path, low, high, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, error
+            character(kind=c_char), intent(in) :: path(*)
+            real(c_double), value :: low, high
+            type(c_ptr) :: ferrosz_matches_of_file
+        end function
+        subroutine ferrosz_matches_free(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+        end subroutine
+        function ferrosz_matches_count(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            integer(c_int64_t) :: ferrosz_matches_count
+        end function
+        function ferrosz_matches_elements(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            type(c_ptr) :: ferrosz_matches_elements
+        end function
+        function ferrosz_matches_values(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            type(c_ptr) :: ferrosz_matches_values
+        end function
+        function ferrosz_matches_have_statistics(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            logical(c_bool) :: ferrosz_matches_have_statistics
+        end function
+        function ferrosz_matches_chunks(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            integer(c_int64_t) :: ferrosz_matches_chunks
+        end function
+        function ferrosz_matches_chunks_read(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            integer(c_int64_t) :: ferrosz_matches_chunks_read
+        end function
+        function ferrosz_matches_bytes_read(matches) bind(c)
+            import
+            type(c_ptr), value :: matches
+            integer(c_int64_t) :: ferrosz_matches_bytes_read
+        end function
+        function ferrosz_statistics_new(stream, bytes, error) bind(c)
+            import
+            type(c_ptr), value :: stream, error
+            integer(c_int64_t), value :: bytes
+            type(c_ptr) :: ferrosz_statistics_new
+        end function
+        function ferrosz_statistics_of_file(path, error) bind(c)
+            import
+            character(kind=c_char), intent(in) :: path(*)
+            type(c_ptr), value :: error
+            type(c_ptr) :: ferrosz_statistics_of_file
+        end function
+        subroutine ferrosz_statistics_free(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+        end subroutine
+        function ferrosz_statistics_exist(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            logical(c_bool) :: ferrosz_statistics_exist
+        end function
+        function ferrosz_statistics_are_outdated(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            logical(c_bool) :: ferrosz_statistics_are_outdated
+        end function
+        function ferrosz_statistics_min(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            real(c_double) :: ferrosz_statistics_min
+        end function
+        function ferrosz_statistics_max(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            real(c_double) :: ferrosz_statistics_max
+        end function
+        function ferrosz_statistics_mean(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            real(c_double) :: ferrosz_statistics_mean
+        end function
+        function ferrosz_statistics_count(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t) :: ferrosz_statistics_count
+        end function
+        function ferrosz_statistics_bytes(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t) :: ferrosz_statistics_bytes
+        end function
+        function ferrosz_statistics_groups(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t) :: ferrosz_statistics_groups
+        end function
+        function ferrosz_statistics_group_chunks(statistics) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t) :: ferrosz_statistics_group_chunks
+        end function
+        function ferrosz_statistics_group_min(statistics, number) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t), value :: number
+            real(c_double) :: ferrosz_statistics_group_min
+        end function
+        function ferrosz_statistics_group_max(statistics, number) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t), value :: number
+            real(c_double) :: ferrosz_statistics_group_max
+        end function
+        function ferrosz_statistics_group_mean(statistics, number) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t), value :: number
+            real(c_double) :: ferrosz_statistics_group_mean
+        end function
+        function ferrosz_statistics_group_count(statistics, number) bind(c)
+            import
+            type(c_ptr), value :: statistics
+            integer(c_int64_t), value :: number
+            integer(c_int64_t) :: ferrosz_statistics_group_count
+        end function
+        function ferrosz_statistics_group_boxes(statistics, number, error) bind(c)
+            import
+            type(c_ptr), value :: statistics, error
+            integer(c_int64_t), value :: number
+            type(c_ptr) :: ferrosz_statistics_group_boxes
         end function
         function ferrosz_search_new(compressor, target, value, type, field, elements, error) bind(c)
             import

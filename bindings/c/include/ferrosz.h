@@ -26,6 +26,9 @@ typedef struct ferrosz_bare ferrosz_bare;
 // The streams of many fields.
 typedef struct ferrosz_batch ferrosz_batch;
 
+// Boxes of a field. No element is in two of them.
+typedef struct ferrosz_boxes ferrosz_boxes;
+
 // A stream in memory of the library.
 typedef struct ferrosz_buffer ferrosz_buffer;
 
@@ -51,6 +54,9 @@ typedef struct ferrosz_inbox ferrosz_inbox;
 // The properties of a stream.
 typedef struct ferrosz_info ferrosz_info;
 
+// The values that were found, and where they are.
+typedef struct ferrosz_matches ferrosz_matches;
+
 // The sizes of the sections of a stream without header, and the forms of its blocks.
 typedef struct ferrosz_outline ferrosz_outline;
 
@@ -60,6 +66,9 @@ typedef struct ferrosz_pipeline ferrosz_pipeline;
 
 // The stream that a search found.
 typedef struct ferrosz_search ferrosz_search;
+
+// The statistics of a stream, if it has some.
+typedef struct ferrosz_statistics ferrosz_statistics;
 
 // The replacement of a box of a stream's field: bytes to append, and then a new header.
 typedef struct ferrosz_update ferrosz_update;
@@ -162,6 +171,9 @@ typedef struct {
 
 // A function of a group failed, or another member of it did.
 #define FERROSZ_GROUP_FAILED 10
+
+// A file could not be read.
+#define FERROSZ_READ_FAILED 11
 
 // IEEE 754 binary32: `float`.
 #define FERROSZ_F32 1
@@ -397,6 +409,19 @@ ferrosz_status ferrosz_decompress_batch(const ferrosz_decompressor *decompressor
                                         ferrosz_status *statuses,
                                         ferrosz_error *error);
 
+// Frees boxes. Does nothing with a null pointer.
+void ferrosz_boxes_free(ferrosz_boxes *boxes);
+
+// The number of boxes.
+uint64_t ferrosz_boxes_count(const ferrosz_boxes *boxes);
+
+// Where box `number` begins along each dimension of the field, until the boxes are freed; null if there is no such box.
+const uint64_t *ferrosz_boxes_starts(const ferrosz_boxes *boxes,
+                                     uint64_t number);
+
+// The lengths of box `number`, until the boxes are freed; null if there is no such box.
+const uint64_t *ferrosz_boxes_lengths(const ferrosz_boxes *boxes, uint64_t number);
+
 // The bytes of a buffer, until it is freed; null for a null pointer.
 const uint8_t *ferrosz_buffer_data(const ferrosz_buffer *buffer);
 
@@ -515,6 +540,15 @@ ferrosz_status ferrosz_compressor_bound_square(ferrosz_compressor *compressor,
 ferrosz_status ferrosz_compressor_keep_order(ferrosz_compressor *compressor,
                                              uint32_t axis,
                                              ferrosz_error *error);
+
+// Puts statistics of the field into its stream: smallest and largest value and mean of groups of chunks. They are a thousandth
+// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new.
+ferrosz_status ferrosz_compressor_add_statistics(ferrosz_compressor *compressor,
+                                                 ferrosz_error *error);
+
+// As ferrosz_compressor_add_statistics, but only if they are a thousandth of the stream at most.
+ferrosz_status ferrosz_compressor_add_small_statistics(ferrosz_compressor *compressor,
+                                                       ferrosz_error *error);
 
 // Adds the fill values that are found in a field: NaN, if there are many, and repeated values far outside the others,
 // such as 1e20 or -9999.
@@ -890,6 +924,49 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
 
+// Finds the values of the decoded field that are at least `low` and at most `high`; -INFINITY and INFINITY are no limits. NaNs
+// and fill values are never found. With statistics only the chunks are decoded that may have such values. `decompressor` may
+// be null. Runs on the CPU. Null if it fails. Free it with ferrosz_matches_free.
+ferrosz_matches *ferrosz_matches_new(const ferrosz_decompressor *decompressor,
+                                     const void *stream,
+                                     uint64_t bytes,
+                                     double low,
+                                     double high,
+                                     ferrosz_error *error);
+
+// As ferrosz_matches_new, of the stream in the file of this path. Only the bytes that are needed are read.
+ferrosz_matches *ferrosz_matches_of_file(const ferrosz_decompressor *decompressor,
+                                         const char *path,
+                                         double low,
+                                         double high,
+                                         ferrosz_error *error);
+
+// Frees matches. Does nothing with a null pointer.
+void ferrosz_matches_free(ferrosz_matches *matches);
+
+// The number of values that were found.
+uint64_t ferrosz_matches_count(const ferrosz_matches *matches);
+
+// The numbers of the elements that were found, in C order, ascending: ferrosz_matches_count numbers, until the matches are
+// freed.
+const uint64_t *ferrosz_matches_elements(const ferrosz_matches *matches);
+
+// The values that were found, of any type: ferrosz_matches_count numbers in the order of ferrosz_matches_elements, until the
+// matches are freed.
+const double *ferrosz_matches_values(const ferrosz_matches *matches);
+
+// Whether the stream has statistics. Without them all chunks are decoded.
+bool ferrosz_matches_have_statistics(const ferrosz_matches *matches);
+
+// The chunks of the field.
+uint64_t ferrosz_matches_chunks(const ferrosz_matches *matches);
+
+// The chunks that were decoded, because their statistics do not exclude such a value.
+uint64_t ferrosz_matches_chunks_read(const ferrosz_matches *matches);
+
+// Bytes of the stream that were read.
+uint64_t ferrosz_matches_bytes_read(const ferrosz_matches *matches);
+
 // Makes a pipeline. `stage` is "rans", "huffman", "bit-planes", "fixed-length", "ferrosz" or "plain". `bound_mode` is
 // FERROSZ_ABS, FERROSZ_RANGE or FERROSZ_MAX, and `bound` the error bound in this mode. Null if it fails. Free it with
 // ferrosz_pipeline_free.
@@ -1045,6 +1122,65 @@ double ferrosz_search_mae(const ferrosz_search *search);
 
 // Bytes of the field over bytes of the stream.
 double ferrosz_search_ratio(const ferrosz_search *search);
+
+// Reads the statistics of a stream: those of the field before it was compressed, in which NaNs and fill values do not count.
+// Only the bytes that are needed are read. Null if it fails; a stream without statistics is no failure, see
+// ferrosz_statistics_exist. Free it with ferrosz_statistics_free.
+ferrosz_statistics *ferrosz_statistics_new(const void *stream,
+                                           uint64_t bytes,
+                                           ferrosz_error *error);
+
+// As ferrosz_statistics_new, of the stream in the file of this path.
+ferrosz_statistics *ferrosz_statistics_of_file(const char *path, ferrosz_error *error);
+
+// Frees statistics. Does nothing with a null pointer.
+void ferrosz_statistics_free(ferrosz_statistics *statistics);
+
+// Whether the stream has statistics. Without them all numbers are 0, or NaN.
+bool ferrosz_statistics_exist(const ferrosz_statistics *statistics);
+
+// Whether updates have replaced values since the statistics were made.
+bool ferrosz_statistics_are_outdated(const ferrosz_statistics *statistics);
+
+// The smallest value of the field; NaN if all are missing.
+double ferrosz_statistics_min(const ferrosz_statistics *statistics);
+
+// The largest value of the field; NaN if all are missing.
+double ferrosz_statistics_max(const ferrosz_statistics *statistics);
+
+// The mean of the field; NaN if all values are missing, or if there are infinities with both signs.
+double ferrosz_statistics_mean(const ferrosz_statistics *statistics);
+
+// The number of values that are not missing.
+uint64_t ferrosz_statistics_count(const ferrosz_statistics *statistics);
+
+// Bytes of the statistics in the stream.
+uint64_t ferrosz_statistics_bytes(const ferrosz_statistics *statistics);
+
+// The number of groups of consecutive chunks that have statistics of their own.
+uint64_t ferrosz_statistics_groups(const ferrosz_statistics *statistics);
+
+// The chunks of a group; the last one may have fewer.
+uint64_t ferrosz_statistics_group_chunks(const ferrosz_statistics *statistics);
+
+// The smallest value of group `number`; NaN if all are missing. The first group is 0.
+double ferrosz_statistics_group_min(const ferrosz_statistics *statistics, uint64_t number);
+
+// The largest value of group `number`; NaN if all are missing.
+double ferrosz_statistics_group_max(const ferrosz_statistics *statistics, uint64_t number);
+
+// The mean of group `number`; NaN if all values are missing, or if there are infinities with both signs.
+double ferrosz_statistics_group_mean(const ferrosz_statistics *statistics,
+                                     uint64_t number);
+
+// The number of values of group `number` that are not missing.
+uint64_t ferrosz_statistics_group_count(const ferrosz_statistics *statistics, uint64_t number);
+
+// The boxes of the field that the elements of group `number` are. No element is in two of them. Null if it fails. Free it
+// with ferrosz_boxes_free.
+ferrosz_boxes *ferrosz_statistics_group_boxes(const ferrosz_statistics *statistics,
+                                              uint64_t number,
+                                              ferrosz_error *error);
 
 // Makes the update that replaces a box of a stream's field by `elements` values of `type`, the type of the stream: `starts`
 // and `lengths` of as many dimensions as the field has. Only chunks that hold some of the box are read and coded again,

@@ -204,6 +204,29 @@ pub unsafe extern "C" fn ferrosz_compressor_keep_order(
     })
 }
 
+/// Puts statistics of the field into its stream: smallest and largest value and mean of groups of chunks. They are a thousandth
+/// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_add_statistics(
+    compressor: *mut Compressor,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.statistics(true))
+    })
+}
+
+/// As ferrosz_compressor_add_statistics, but only if they are a thousandth of the stream at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_add_small_statistics(
+    compressor: *mut Compressor,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        Ok(compressor.small_statistics())
+    })
+}
+
 /// Adds the fill values that are found in a field: NaN, if there are many, and repeated values far outside the others,
 /// such as 1e20 or -9999.
 #[unsafe(no_mangle)]

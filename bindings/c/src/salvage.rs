@@ -1,6 +1,7 @@
 //! Damaged streams: the whole chunks are decoded, and the damaged chunks are named.
 
 use crate::arguments::{self, Place};
+use crate::boxes::FieldBox;
 use crate::decompressor::Decompressor;
 use crate::error::Error;
 use crate::guard;
@@ -22,13 +23,7 @@ struct LostChunk {
     number: u64,
     cause: CString,
     elements: u64,
-    boxes: Vec<LostBox>,
-}
-
-/// A box: where it begins along each dimension, and its lengths.
-struct LostBox {
-    starts: Vec<u64>,
-    lengths: Vec<u64>,
+    boxes: Vec<FieldBox>,
 }
 
 /// Decompresses the whole chunks of a damaged stream to the start of `values`, which has room for `room` values of `type`, and
@@ -74,13 +69,7 @@ impl Damages {
             // Texts of the library have no zero bytes.
             cause: CString::new(damage.cause.to_string()).unwrap_or_default(),
             elements: damage.elements(),
-            boxes: (damage.lost.iter())
-                .flat_map(|part| part.boxes(extents))
-                .map(|ranges| LostBox {
-                    starts: ranges.iter().map(|range| range.start).collect(),
-                    lengths: ranges.iter().map(|range| range.end - range.start).collect(),
-                })
-                .collect(),
+            boxes: FieldBox::of_parts(&damage.lost, extents),
         });
         Self {
             dimensions: extents.len() as u64,
@@ -149,7 +138,7 @@ pub unsafe extern "C" fn ferrosz_damages_boxes(damages: *const Damages, number: 
     unsafe { chunk(damages, number) }.map_or(0, |chunk| chunk.boxes.len() as u64)
 }
 
-unsafe fn lost_box<'a>(damages: *const Damages, number: u64, part: u64) -> Option<&'a LostBox> {
+unsafe fn lost_box<'a>(damages: *const Damages, number: u64, part: u64) -> Option<&'a FieldBox> {
     // SAFETY: by the contract of the crate.
     let chunk = unsafe { chunk(damages, number) }?;
     chunk.boxes.get(usize::try_from(part).ok()?)

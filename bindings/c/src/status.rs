@@ -28,6 +28,8 @@ pub const FERROSZ_CUDA_FAILED: ferrosz_status = 8;
 pub const FERROSZ_INTERNAL: ferrosz_status = 9;
 /// A function of a group failed, or another member of it did.
 pub const FERROSZ_GROUP_FAILED: ferrosz_status = 10;
+/// A file could not be read.
+pub const FERROSZ_READ_FAILED: ferrosz_status = 11;
 
 /// The status of an error of the library.
 pub(crate) fn status_of(error: &Error) -> ferrosz_status {
@@ -36,7 +38,7 @@ pub(crate) fn status_of(error: &Error) -> ferrosz_status {
         Error::OutputTooSmall { .. } => FERROSZ_OUTPUT_TOO_SMALL,
         Error::OutOfMemory { .. } => FERROSZ_OUT_OF_MEMORY,
         Error::NoDevice { .. } | Error::OldGpu { .. } => FERROSZ_NO_DEVICE,
-        // The only places that this library reads are devices.
+        // Places other than devices have `place::failure`.
         Error::Cuda { .. } | Error::Io { .. } => FERROSZ_CUDA_FAILED,
         Error::Group { .. } => FERROSZ_GROUP_FAILED,
         Error::KernelFault(_) => FERROSZ_INTERNAL,

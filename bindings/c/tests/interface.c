@@ -395,7 +395,6 @@ static void complex_numbers(ferrosz_error *error) {
         CHECK(elements == 2 * NUMBERS);
         double largest = 0;
         for (int i = 0; i < NUMBERS; i++) {
-            sum += fabs(field[i] - values[i]);
             largest = fmax(largest, fabs((double)crealf(field[i]) - (double)crealf(values[i])));
             largest = fmax(largest, fabs((double)cimagf(field[i]) - (double)cimagf(values[i])));
         }
@@ -592,6 +591,7 @@ static void targets(ferrosz_error *error) {
         double squares = 0, sum = 0, largest = 0, least = field[0], most = field[0];
         for (int i = 0; i < ELEMENTS; i++) {
             squares += (field[i] - values[i]) * (field[i] - values[i]);
+            sum += fabs(field[i] - values[i]);
             largest = fmax(largest, fabs(field[i] - values[i]));
             least = fmin(least, field[i]), most = fmax(most, field[i]);
         }

@@ -510,12 +510,14 @@ ferrosz_status ferrosz_compressor_add_fill_bits(ferrosz_compressor *compressor,
                                                 ferrosz_error *error);
 
 // Keeps values on their side of a number: those that are at least this number, and those below it. Up to eight
-// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone.
+// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone. Compression for a
+// group or from device memory refuses safeguards.
 ferrosz_status ferrosz_compressor_keep_above(ferrosz_compressor *compressor,
                                              double number,
                                              ferrosz_error *error);
 
-// Keeps decoded values within limits. A value of a field that lies outside of them is an error.
+// Keeps decoded values within limits. A value of a field that lies outside of them, such as an infinity, is an error. See
+// ferrosz_compressor_keep_above for what holds of all safeguards; each other one is set once.
 ferrosz_status ferrosz_compressor_set_limits(ferrosz_compressor *compressor,
                                              double low,
                                              double high,
@@ -542,7 +544,8 @@ ferrosz_status ferrosz_compressor_keep_order(ferrosz_compressor *compressor,
                                              ferrosz_error *error);
 
 // Puts statistics of the field into its stream: smallest and largest value and mean of groups of chunks. They are a thousandth
-// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new.
+// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new. Compression for a group or from
+// device memory refuses them.
 ferrosz_status ferrosz_compressor_add_statistics(ferrosz_compressor *compressor,
                                                  ferrosz_error *error);
 

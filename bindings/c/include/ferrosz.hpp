@@ -75,6 +75,11 @@ public:
         return *this;
     }
 
+    Compressor& statistics() {
+        call(ferrosz_compressor_add_statistics, get());
+        return *this;
+    }
+
     Compressor& device(const std::string& name) {
         call(ferrosz_compressor_set_device, get(), name.c_str());
         return *this;
@@ -138,6 +143,24 @@ template <class Value> std::vector<Value> decompress(const std::vector<uint8_t>&
          uint64_t(stream.size()), type_of<Value>, static_cast<void*>(values.data()), uint64_t(values.size()),
          static_cast<uint64_t*>(nullptr));
     return values;
+}
+
+/// The numbers and the values of the elements that were found.
+struct Matches {
+    std::vector<uint64_t> elements;
+    std::vector<double> values;
+};
+
+/// The decoded values of a stream from `low` to `high`.
+inline Matches find(const std::vector<uint8_t>& stream, double low, double high) {
+    const std::unique_ptr<ferrosz_matches, decltype(&ferrosz_matches_free)> found(
+        call(ferrosz_matches_new, static_cast<const ferrosz_decompressor*>(nullptr), static_cast<const void*>(stream.data()),
+             uint64_t(stream.size()), low, high),
+        ferrosz_matches_free);
+    const uint64_t count = ferrosz_matches_count(found.get());
+    const uint64_t* elements = ferrosz_matches_elements(found.get());
+    const double* values = ferrosz_matches_values(found.get());
+    return {{elements, elements + count}, {values, values + count}};
 }
 
 /// A stream in which a box of the field is replaced by values.

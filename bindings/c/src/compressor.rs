@@ -129,7 +129,8 @@ pub unsafe extern "C" fn ferrosz_compressor_add_fill_bits(
 }
 
 /// Keeps values on their side of a number: those that are at least this number, and those below it. Up to eight
-/// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone.
+/// numbers. Like all safeguards it is exact, and leaves fill values and values that are not finite alone. Compression for a
+/// group or from device memory refuses safeguards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_keep_above(
     compressor: *mut Compressor,
@@ -141,7 +142,8 @@ pub unsafe extern "C" fn ferrosz_compressor_keep_above(
     })
 }
 
-/// Keeps decoded values within limits. A value of a field that lies outside of them is an error.
+/// Keeps decoded values within limits. A value of a field that lies outside of them, such as an infinity, is an error. See
+/// ferrosz_compressor_keep_above for what holds of all safeguards; each other one is set once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_set_limits(
     compressor: *mut Compressor,
@@ -205,7 +207,8 @@ pub unsafe extern "C" fn ferrosz_compressor_keep_order(
 }
 
 /// Puts statistics of the field into its stream: smallest and largest value and mean of groups of chunks. They are a thousandth
-/// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new.
+/// of the stream at most, or one group. See ferrosz_statistics_new and ferrosz_matches_new. Compression for a group or from
+/// device memory refuses them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_compressor_add_statistics(
     compressor: *mut Compressor,

@@ -1,4 +1,4 @@
-// Tests of ferrosz.hpp: batches, targets, updates and streams without header, by plain loops. Prints nothing but faults.
+// Tests of ferrosz.hpp: batches, targets, updates, matches and streams without header, by plain loops. Prints nothing but faults.
 
 #include <ferrosz.hpp>
 
@@ -46,6 +46,17 @@ int main() {
         expected[(10 + i / 3) * 100 + 20 + i % 3] = 9 - float(i);
     }
     check(largest(expected, found) <= 0.01, "an update is an assignment");
+
+    const auto whole = ferrosz::decompress<float>(stream);
+    const auto high = ferrosz::find(plain.statistics().compress(field.data(), field.size()), 0.9, INFINITY);
+    size_t count = 0;
+    for (size_t i = 0; i < whole.size(); i++) {
+        if (whole[i] >= 0.9) {
+            check(count < high.values.size() && high.elements[count] == i && high.values[count] == whole[i], "a match");
+            count++;
+        }
+    }
+    check(count > 0 && count == high.values.size() && count == high.elements.size(), "all matches are found");
 
     ferrosz::Bare<float> bare("cuszp", {60, 100});
     bare.mode("outlier").abs(0.01);

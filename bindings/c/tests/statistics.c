@@ -127,8 +127,9 @@ static void write_file(const char *path, const ferrosz_buffer *stream) {
     CHECK(file && fclose(file) == 0);
 }
 
-static void with_statistics(const char *codec, const char *path, ferrosz_error *error) {
+static void with_statistics(const char *codec, const char *axes, const char *path, ferrosz_error *error) {
     ferrosz_compressor *compressor = compressor_of(codec, error);
+    CHECK(ferrosz_compressor_set_axes(compressor, axes, error) == FERROSZ_OK);
     CHECK(ferrosz_compressor_add_statistics(compressor, error) == FERROSZ_OK);
     ferrosz_buffer *stream = ferrosz_compress_to_buffer(compressor, FERROSZ_F32, field, ELEMENTS, error);
     const void *data = ferrosz_buffer_data(stream);
@@ -145,9 +146,10 @@ static void with_statistics(const char *codec, const char *path, ferrosz_error *
     check_statistics(found, error);
     ferrosz_statistics_free(found);
 
-    const double limits[][2] = {{1380, INFINITY}, {-INFINITY, 5}, {700, 701}, {HOLE, HOLE}, {-INFINITY, INFINITY}, {2, 1}};
+    const double limits[][2] = {{1380, INFINITY}, {-INFINITY, 5}, {700, 701}, {HOLE, HOLE}, {-INFINITY, INFINITY}, {2, 1},
+                                {decoded[1000], decoded[1000]}, {decoded[1000], decoded[1009]}};
     int with_less = 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         double low = limits[i][0], high = limits[i][1];
         with_less += check_matches(ferrosz_matches_new(NULL, data, bytes, low, high, error), low, high);
         with_less += check_matches(ferrosz_matches_of_file(NULL, path, low, high, error), low, high);
@@ -221,7 +223,9 @@ int main(void) {
     const char *path = "statistics.fsz";
     ferrosz_error *error = ferrosz_error_new();
     make_field();
-    with_statistics("plain", path, error), with_statistics("interp", path, error);
+    with_statistics("plain", "z,y,x", path, error);
+    with_statistics("plain", "x,y,z", path, error);
+    with_statistics("interp", "s,y,x", path, error);
     without_statistics(path, error);
     missing_and_updated(error);
     refused(path, error);

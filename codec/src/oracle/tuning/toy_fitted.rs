@@ -13,7 +13,7 @@ pub(in crate::oracle) fn tune<T: Element>(
     error: T,
 ) -> (Parameters, f32) {
     let samples = samples(field.tiles().len() as u64, 1);
-    let before = resolved(&all_fitted(1.25, 0), error);
+    let before = resolved(&all_fitted(1.0, 0), error);
     let spacing = spacing(before.parameters.geometry, field.shape);
     let extents = tile_extents(field.shape);
     let (mut squares, mut products) = (0, 0);

@@ -239,7 +239,12 @@ impl Search {
             return *decided;
         }
         if !self.is_per_level(round) {
-            let of_all = |number| cost(number, 0).wrapping_add(cost(number, TOGETHER));
+            let of_all = |number| match round {
+                Round::Tightening => cost(number, 0).wrapping_add(cost(number, TOGETHER)),
+                Round::Flags => {
+                    (0..TOGETHER).fold(0u64, |sum, level| sum.wrapping_add(cost(number, level)))
+                }
+            };
             let favourite = self.favourite(round, LevelFlags::default());
             return self.candidate(
                 round,

@@ -14,8 +14,8 @@ use std::path::Path;
 const START: &str = "\
 # Test vectors
 
-Tiny streams of the format that [FORMAT.md](FORMAT.md) describes, in hexadecimal. `cargo xtask golden` writes this page,
-and tests compare it with what the library writes and decodes, and with what the decoder in `tests/independent` decodes.
+Tiny streams of the format that [FORMAT.md](FORMAT.md) describes, in hexadecimal. `cargo xtask golden` writes this page.
+Tests encode and decode each stream with the library, and decode it with the decoder in `tests/independent`.
 
 Each vector has the values of the field, in C order, and the decoded values, as decimal numbers that give the bits. Then
 each line has the place of a byte in the stream, up to eight bytes, and the name of the field that they are, with its

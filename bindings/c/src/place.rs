@@ -1,4 +1,4 @@
-//! The places of streams of which calls read only the bytes that they need.
+//! Streams in memory or in a file. Calls read only the bytes of them that they need.
 
 use crate::arguments;
 use crate::error::Failure;

@@ -384,7 +384,7 @@ impl Header {
     }
 }
 
-/// What is wrong with a header whose first wrong byte is this one, although each of its fields can be read.
+/// The error of a header whose fields can all be read, but whose byte number `at` does not follow from them.
 const fn fault_at(at: usize) -> &'static str {
     match at {
         EXTENTS_AT..BOUND_AT => "extents beyond the rank are not 1",

@@ -77,7 +77,8 @@ impl LayoutWords {
     }
 }
 
-/// The word with the version, and its bits of the minor number: what a later one adds, the words and records say.
+/// The word with the version, and the bits of its minor number. They are not compared: the other words and the records show
+/// the additions of a later minor version.
 const VERSION_WORD: usize = VERSION_AT / 4;
 const MINOR: u32 = 0xff << (8 * (VERSION_AT % 4));
 

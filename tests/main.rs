@@ -15,6 +15,7 @@ mod gpu;
 mod gpus;
 mod interp;
 mod keeping;
+mod levels;
 mod magic;
 mod masks;
 mod matrix;

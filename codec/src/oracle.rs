@@ -455,5 +455,6 @@ fn tiles_of(codec: TileCodec, layout: &Layout) -> Tiles {
         slices,
         lengths,
     };
-    Tiles::new(codec, field, layout.chunk.tiles() as usize)
+    let chunk = layout.chunk.tiles() as usize;
+    Tiles::new(codec, field, chunk, layout.levels.into())
 }

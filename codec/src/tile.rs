@@ -7,8 +7,10 @@
 use crate::shape::Shape;
 
 pub mod code;
+mod lines;
 mod order;
 
+pub use lines::LineLevel;
 pub use order::{FIRST_SLICE, TileOrder, ZONES};
 
 /// Rows of a tile.

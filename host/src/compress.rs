@@ -75,6 +75,8 @@ pub struct Compressor {
     is_complex: bool,
     /// None: a preset chooses it; a codec takes the shortest.
     chunk: Option<ChunkLength>,
+    /// How many levels are coded apart.
+    levels: u8,
     tightening: TighteningChoice,
     pub(crate) statistics_policy: StatisticsPolicy,
     pub(crate) device: Device,
@@ -297,11 +299,10 @@ impl Compressor {
         progress: Progress<'_>,
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
-        self.extents_for(elements)?;
+        self.checked()?.extents_for(elements)?;
         if let Some(codec) = self.codec()
             && self.converts_on_machine::<V>()?
-            && let Backend::Gpu(gpu) =
-                Backend::of(self.device, workload(codec, elements, V::Coded::DTYPE))?
+            && let Backend::Gpu(gpu) = self.backend(workload(codec, elements, V::Coded::DTYPE))?
         {
             self.check_conversion::<V>()?;
             self.max_compressed_len(elements, V::TYPE)?;
@@ -337,6 +338,7 @@ impl Compressor {
         let StreamLayout { layout, order, .. } = stream_layout;
         let tolerance = chosen.tolerance(self.bound);
         if conversion.is_none()
+            && layout.levels == 0
             && let Some((machines, slabs)) =
                 slabs::divided(self.device, &stream_layout, self.bound)?
         {
@@ -344,7 +346,7 @@ impl Compressor {
             progress(elements);
             return Ok(());
         }
-        match Backend::of(self.device, workload(layout.codec, elements, T::DTYPE))? {
+        match self.backend(workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
                 let job = Job {
@@ -363,6 +365,15 @@ impl Compressor {
                 progress(elements);
                 Ok(())
             }
+        }
+    }
+
+    /// The machine for a workload.
+    fn backend(&self, workload: Workload) -> Result<Backend, Error> {
+        match (self.levels, self.device) {
+            (0, device) => Backend::of(device, workload),
+            (_, Device::Cpu | Device::Auto) => Ok(Backend::Cpu),
+            (_, device) => Err(Error::LevelsOnDevice(device)),
         }
     }
 

@@ -130,14 +130,16 @@ impl Decompressor {
     }
 
     /// The device that decompresses this many elements of a stream to host memory: the device that was set, or the
-    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
+    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU, and so
+    /// are streams whose levels are coded apart.
     ///
     /// # Errors
     ///
     /// [`Error::Format`] if the stream's header is damaged; [`Error::NoDevice`] and [`Error::OldGpu`].
     pub fn device_for(&self, stream: &[u8], elements: usize) -> Result<Device, Error> {
         let header = Header::read(stream)?;
-        if header.codec.tiles().is_some() && (elements as u64) < header.elements() {
+        let is_part = (elements as u64) < header.elements();
+        if header.levels > 0 || header.codec.tiles().is_some() && is_part {
             return Ok(Device::Cpu);
         }
         let is_whole = elements as u64 == header.elements() && header.record_bytes == 0;
@@ -320,6 +322,9 @@ impl Decompressor {
     ) -> Result<Option<Target<'a>>, Error> {
         let header = &stream.header;
         let layout = StreamLayout::of_header(header, stream.order);
+        if header.levels > 0 {
+            return Ok(Some(target));
+        }
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
         };
@@ -395,6 +400,10 @@ impl Decompressor {
         reading: &Reading,
         elements: usize,
     ) -> Result<Option<Gpu>, Error> {
+        // No kernel decodes levels that lie apart.
+        if stream.header.levels > 0 {
+            return Ok(None);
+        }
         let workload = workload(stream.header.codec, elements, V::Coded::BYTES);
         Ok(
             match (Backend::of(self.device, workload)?, Wanted::new(reading)) {
@@ -478,7 +487,7 @@ impl Decompressor {
 }
 
 /// Decodes the regions of pieces, one behind the other, and puts their elements into the order of the pieces.
-fn read_in_order<T: Element>(
+pub(crate) fn read_in_order<T: Element>(
     read: cpu::Read<'_, T>,
     pieces: &[Piece],
     mut values: &mut [T],

@@ -1,5 +1,6 @@
 //! All errors of the library, with their causes.
 
+use crate::Device;
 use crate::choice::Choice;
 use crate::target::{Target, TargetKind};
 use crate::ways::{Setting, Way, refusal};
@@ -206,11 +207,16 @@ pub enum Error {
     NotRewritable(Codec),
     /// Neither a codec nor those of a preset predict level by level, so that levels cannot have bounds of their own.
     #[error(
-        "{} no levels, whose bounds a preference of quality would tighten; give a codec with splines or stencils, or the \
-         preset small, not rewritable",
+        "{} no levels, to tighten their bounds or to code them apart; give a codec with splines or stencils, or the preset \
+         small, not rewritable",
         without_levels(*.0)
     )]
     NoLevels(Choice),
+    /// Kernels code no levels apart.
+    #[error(
+        "levels are coded apart on the CPU, not on device {0}: leave the device out, or the levels"
+    )]
+    LevelsOnDevice(Device),
     /// There are more fill values than a stream can have.
     #[error("there are more than {0} fill values")]
     TooManyFills(usize),

@@ -40,6 +40,7 @@ mod job;
 mod keeping;
 mod large;
 mod length;
+mod levels;
 mod memory;
 mod nearby;
 mod number;
@@ -94,6 +95,7 @@ pub use ferrosz_codec::{
 pub use fill::Fill;
 pub use info::{Info, info, max_compressed_len};
 pub use length::Length;
+pub use levels::level_extents;
 pub use number::{Complex, Number};
 pub use part::Part;
 pub use progress::Reporting;

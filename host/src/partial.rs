@@ -1,6 +1,7 @@
 //! Streams of which only some bytes are known: what a part of the field needs of a file far away.
 
 use crate::error::Error;
+use crate::levels::LevelReading;
 use crate::memory::sparse;
 use crate::part::Part;
 use crate::reading::Reading;
@@ -13,6 +14,7 @@ use ferrosz_codec::container::statistics;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{FormatError, ValueType};
 use memmap2::MmapMut;
@@ -60,6 +62,7 @@ pub struct PartialStream {
     image: MmapMut,
     header: Header,
     order: Order,
+    has_safeguards: bool,
     /// In ascending order, apart from each other.
     known: Vec<Range<u64>>,
 }
@@ -109,6 +112,7 @@ impl PartialStream {
             image: sparse(header.stream_bytes())?,
             header,
             order: Order::of_records(records, &header)?,
+            has_safeguards: !Safeguards::of_records(records)?.is_empty(),
             known: Vec::new(),
         };
         let within = first.len().min(stream.image.len());
@@ -157,6 +161,22 @@ impl PartialStream {
     /// [`Error::Format`] if what is known of the stream is damaged; [`Error::BoxOutside`] and [`Error::RangeOutside`].
     pub fn missing(&self, part: &Part) -> Result<Vec<Range<u64>>, Error> {
         self.missing_of(&self.entries(part)?)
+    }
+
+    /// As [`PartialStream::missing`], before a level can be decompressed, in a box or whole:
+    /// [`Decompressor::level`](crate::Decompressor::level).
+    ///
+    /// # Errors
+    ///
+    /// As [`PartialStream::missing`].
+    pub fn missing_of_level(
+        &self,
+        level: u32,
+        ranges: Option<&[Range<u64>]>,
+    ) -> Result<Vec<Range<u64>>, Error> {
+        let wanted = (level, ranges);
+        let reading = LevelReading::new(&self.header, &self.order, self.has_safeguards, wanted)?;
+        self.missing_of(&reading.entries(&self.header.layout(), &self.order)?)
     }
 
     /// As [`PartialStream::missing`], before [`Update::new`](crate::stream::Update::new) can replace the part. A chunk that the
@@ -352,6 +372,7 @@ impl Clone for PartialStream {
             image,
             header: self.header,
             order: self.order,
+            has_safeguards: self.has_safeguards,
             known: self.known.clone(),
         }
     }

@@ -64,6 +64,13 @@ impl Reading {
                 Family::Tiles(tiles) => entries.extend(tiles::entries(&tiles, &region)),
             }
         }
+        entries.extend(self.entries_of_mask());
+        entries
+    }
+
+    /// Those of the mask.
+    pub(crate) fn entries_of_mask(&self) -> BTreeSet<u64> {
+        let (layout, mut entries) = (&self.layout, BTreeSet::new());
         if let Some(of_field) = layout.mask() {
             for region in regions(&self.of_mask) {
                 let chunks = mask::chunks_of(&of_field, &region);

@@ -3,6 +3,7 @@
 use crate::decompress::Decompressor;
 use crate::error::Error;
 use crate::info::{Info, info};
+use crate::number::Number;
 use crate::part::Part;
 use crate::partial::PartialStream;
 use crate::read_at::ReadAt;
@@ -131,6 +132,39 @@ impl<R: ReadAt> StreamAt<R> {
     ) -> Result<Vec<V>, Error> {
         self.fetch_missing(|stream| stream.missing(part))?;
         decompressor.decompress_part(self.stream.bytes(), part)
+    }
+
+    /// The values of a level, in a box of the field or in all of it, as [`Decompressor::level`] and
+    /// [`Decompressor::level_of_box`]: reads the bytes that it needs, in at most two rounds. What was read for a higher level
+    /// is not read again.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    /// use ferrosz::stream::StreamAt;
+    ///
+    /// let field: Vec<f32> = (0..700 * 700).map(|i| ((i * i) as f32 * 1e-3).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[700, 700])?;
+    /// let place = compressor.levels_apart(4)?.compress(&field)?;
+    ///
+    /// let mut stream = StreamAt::open(&place[..])?;
+    /// let preview: Vec<f32> = stream.level(&Decompressor::new(), 2, None)?;
+    /// assert_eq!(preview.len(), 175 * 175);
+    /// assert!(stream.traffic().bytes < place.len() as u64 / 4);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`StreamAt::open`] and of [`Decompressor::level_of_box`].
+    pub fn level<N: Number>(
+        &mut self,
+        decompressor: &Decompressor,
+        level: u32,
+        ranges: Option<&[Range<u64>]>,
+    ) -> Result<Vec<N>, Error> {
+        self.fetch_missing(|stream| stream.missing_of_level(level, ranges))?;
+        decompressor.level_in(self.stream.bytes(), level, ranges)
     }
 
     /// The statistics of the stream, if it has some, as [`Statistics::of`]: reads them in at most four rounds.

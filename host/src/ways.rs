@@ -42,6 +42,8 @@ pub enum Setting {
     Safeguards,
     /// Statistics of the field.
     Statistics,
+    /// Levels that are coded apart.
+    Levels,
 }
 
 const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
@@ -62,9 +64,12 @@ const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each arra
 
 const IN_PARTS: &str = "they are of the whole field, and nobody has all of it";
 const ON_HOST: &str = "they are made of values in host memory";
+const LINES_OF_ALL: &str =
+    "codes of a level are one line through the whole field, and nobody has all of it";
+const ON_CPU: &str = "the CPU codes levels apart; compress a field in host memory";
 
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 26] = [
+const REFUSALS: [(Way, &[Setting], &str); 32] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], OWN_VALUES),
@@ -91,6 +96,12 @@ const REFUSALS: [(Way, &[Setting], &str); 26] = [
     (Way::Slabs, &[Setting::Statistics], ON_HOST),
     (Way::Transfer, &[Setting::Statistics], ON_HOST),
     (Way::Batch, &[Setting::Statistics], ON_HOST),
+    (Way::Members, &[Setting::Levels], LINES_OF_ALL),
+    (Way::Plan, &[Setting::Levels], LINES_OF_ALL),
+    (Way::Memory, &[Setting::Levels], ON_CPU),
+    (Way::Slabs, &[Setting::Levels], ON_CPU),
+    (Way::Transfer, &[Setting::Levels], ON_CPU),
+    (Way::Batch, &[Setting::Levels], ON_CPU),
 ];
 
 /// Why a way cannot have a setting; none if it can.
@@ -122,7 +133,7 @@ impl Way {
 
 impl Setting {
     /// All settings that a way refuses. Of several the first one is named.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Pwrel,
         Self::Mask,
         Self::Preset,
@@ -132,6 +143,7 @@ impl Setting {
         Self::Tiles,
         Self::Safeguards,
         Self::Statistics,
+        Self::Levels,
     ];
 }
 
@@ -160,6 +172,7 @@ impl fmt::Display for Setting {
             Self::Tiles => "a codec of tiles",
             Self::Safeguards => "safeguards",
             Self::Statistics => "statistics",
+            Self::Levels => "levels that are coded apart",
         })
     }
 }

@@ -133,6 +133,7 @@ pub fn cases() -> Vec<Case> {
     mappings::of_complex(&mut cases);
     promises::of_safeguards(&mut cases);
     promises::of_statistics(&mut cases);
+    of_levels(&mut cases);
     cases
 }
 
@@ -180,6 +181,104 @@ fn of_slices(cases: &mut Vec<Case>) {
                 extra: Extra::default(),
             });
         }
+    }
+}
+
+/// Levels that are coded apart, by all predictors and coders: some, all, and fields with slices, masks, raw values and chunks of
+/// other lengths.
+fn of_levels(cases: &mut Vec<Case>) {
+    let axes: Axes = "s,z,y,x".parse().expect("axes");
+    let sliced = axes.coded_extents(&extents(&[3, 19, 18, 30]));
+    let sliced = sliced.expect("as many axes");
+    for (name, codec, shape, coded, levels, kind) in [
+        (
+            "line",
+            Codec::INTERP,
+            Shape::Line,
+            extents(&[40_001]),
+            9,
+            Kind::Noisy,
+        ),
+        (
+            "line-some",
+            Codec::STENCIL_HUFFMAN,
+            Shape::Line,
+            extents(&[17_001]),
+            3,
+            Kind::Short,
+        ),
+        (
+            "plane",
+            Codec::STENCIL,
+            Shape::Plane,
+            extents(&[3, 261, 70]),
+            4,
+            Kind::Smooth,
+        ),
+        (
+            "plane-some",
+            Codec::INTERP_SQUARE_BITPLANE,
+            Shape::Plane,
+            extents(&[40, 50]),
+            2,
+            Kind::Bits,
+        ),
+        (
+            "cube",
+            Codec::INTERP,
+            Shape::Cube,
+            extents(&[34, 19, 66]),
+            4,
+            Kind::Noisy,
+        ),
+        (
+            "cube-some",
+            Codec::INTERP_NARROW_HUFFMAN,
+            Shape::Cube,
+            extents(&[17, 18, 70]),
+            1,
+            Kind::Smooth,
+        ),
+        (
+            "slices",
+            Codec::SLICES,
+            Shape::Cube,
+            extents(&[34, 19, 66]),
+            4,
+            Kind::Short,
+        ),
+        (
+            "slices-some",
+            Codec::SLICES,
+            Shape::Cube,
+            sliced,
+            2,
+            Kind::Smooth,
+        ),
+        (
+            "raw",
+            Codec::STENCIL,
+            Shape::Cube,
+            extents(&[18, 19, 66]),
+            3,
+            Kind::Bits,
+        ),
+    ] {
+        let dtype = Dtype::ALL[cases.len() % 2];
+        let layout = Layout::new(codec, shape, coded).with_levels(levels);
+        cases.push(Case {
+            name: format!("levels-{name}-{dtype}"),
+            dtype: dtype.into(),
+            layout: layout.with_chunk(ChunkLength::ALL[cases.len() % 4]),
+            axes: (coded == sliced).then_some(axes),
+            bound: bound(BoundMode::Abs, 0.01),
+            kind,
+            updates: Vec::new(),
+            tail: 0,
+            fills: usize::from(name == "cube"),
+            keep: Keep::default(),
+            extra: Extra::default(),
+        });
     }
 }
 
@@ -406,6 +505,9 @@ impl Case {
         }
         if chunk != ChunkLength::default() {
             let _ = write!(text, ", {} tiles a chunk", chunk.tiles());
+        }
+        if self.layout.levels > 0 {
+            let _ = write!(text, ", {} levels apart", self.layout.levels);
         }
         if self.extra.is_complex {
             text += ", complex";

@@ -84,6 +84,10 @@ pub fn compressor_with_axes(
         .with_rank(layout.shape.rank())?
         .extents(user.lengths())?
         .chunk_length(layout.chunk);
+    let compressor = match layout.levels {
+        0 => compressor,
+        levels => compressor.levels_apart(levels)?,
+    };
     let is_plain = layout.extents.roles().is_default();
     let axes = axes.or((!is_plain).then(|| Axes::of(&layout, &order_of(&layout, None))));
     Ok(axes.map_or(compressor, |axes| compressor.axes(axes)))

@@ -74,6 +74,15 @@ impl Extents {
         Some(self)
     }
 
+    /// Extents of these lengths with the same roles; none if there are not as many, or they are not possible.
+    pub fn with_lengths(self, lengths: &[u64]) -> Option<Self> {
+        let same = Self::new(lengths).filter(|same| same.rank == self.rank)?;
+        Some(Self {
+            roles: self.roles,
+            ..same
+        })
+    }
+
     /// The same extents with the default rule for the roles of the axes.
     #[must_use]
     pub const fn with_default_roles(mut self) -> Self {

@@ -45,6 +45,8 @@ pub(super) const EXTENTS_AT: usize = 16;
 pub(super) const BOUND_AT: usize = EXTENTS_AT + 8 * MAX_RANK;
 pub(super) const ERROR_AT: usize = 88;
 const CHUNK_ELEMENTS_AT: usize = 96;
+/// The number of elements has three bytes.
+const LEVELS_AT: usize = 99;
 pub(super) const ROLES_AT: usize = 100;
 const CLASSES_AT: usize = 102;
 pub(super) const CONVERSION_AT: usize = 103;
@@ -94,6 +96,8 @@ pub struct Header {
     pub classes: ClassCount,
     /// The length of chunks of tiles.
     pub chunk: ChunkLength,
+    /// How many levels are coded apart.
+    pub levels: u8,
     /// Bytes of the records behind the header.
     pub record_bytes: u64,
     /// Checksum of the records.
@@ -135,6 +139,7 @@ impl Layout {
             error_bits,
             classes: self.classes,
             chunk: self.chunk,
+            levels: self.levels,
             record_bytes: 0,
             record_sum: HEADER_SEED,
             payload_bytes: 0,
@@ -154,6 +159,7 @@ impl Header {
             extents: self.extents,
             classes: self.classes,
             chunk: self.chunk,
+            levels: self.levels,
         }
     }
 
@@ -279,6 +285,7 @@ impl Header {
             CHUNK_ELEMENTS_AT,
             &self.layout().chunk_elements().to_le_bytes(),
         );
+        put(LEVELS_AT, &[self.levels]);
         put(CLASSES_AT, &[self.classes.to_byte()]);
         put(CONVERSION_AT, &[self.conversion.id()]);
         put(ROLES_AT, &self.extents.roles.bits().to_le_bytes());
@@ -389,7 +396,8 @@ const fn fault_at(at: usize) -> &'static str {
     match at {
         EXTENTS_AT..BOUND_AT => "extents beyond the rank are not 1",
         BOUND_AT..ERROR_AT => "impossible error bound",
-        CHUNK_ELEMENTS_AT..ROLES_AT => "impossible number of elements in a chunk",
+        CHUNK_ELEMENTS_AT..LEVELS_AT => "impossible number of elements in a chunk",
+        LEVELS_AT => "impossible number of levels that are coded apart",
         ROLES_AT..CLASSES_AT => "the roles of axes are those of a field without roles",
         ENTRIES_AT..RECORDS_AT => "wrong number of entries of the chunk table",
         IDENTITY_AT..PAYLOAD_AT => "wrong identity",
@@ -416,7 +424,8 @@ fn parse_layout(bytes: &[u8; HEADER_BYTES], codec: Codec) -> Result<Layout, Form
     let classes = classes.ok_or(invalid("impossible number of classes of a mask"))?;
     let layout = Layout::new(codec, shape, extents)
         .with_classes(classes)
-        .with_chunk(chunk_of(bytes));
+        .with_chunk(chunk_of(bytes))
+        .with_levels(bytes[LEVELS_AT]);
     if layout.shape != shape {
         return Err(invalid("impossible shape of blocks"));
     }
@@ -461,7 +470,7 @@ fn check_lengths(header: &Header, layout: &Layout) -> Result<(), FormatError> {
 
 /// The length of chunks of tiles; the default one if the field has another number of elements.
 fn chunk_of(bytes: &[u8; HEADER_BYTES]) -> ChunkLength {
-    let elements = to_words(bytes)[CHUNK_ELEMENTS_AT / 4];
+    let elements = to_words(bytes)[CHUNK_ELEMENTS_AT / 4] & 0xff_ffff;
     let found = ChunkLength::ALL
         .into_iter()
         .find(|chunk| chunk.elements() == elements);

@@ -23,6 +23,8 @@ pub struct Layout {
     pub classes: ClassCount,
     /// The length of chunks of a codec of tiles with statistics; the shortest with other codecs.
     pub chunk: ChunkLength,
+    /// How many of the lowest levels are coded apart, each in a line of its own; 0 if codes of all levels lie together.
+    pub levels: u8,
 }
 
 /// A codec of blocks, and the division of a field into chunks.
@@ -62,6 +64,7 @@ impl Layout {
             extents: if is_plain { plain } else { extents },
             classes: ClassCount::default(),
             chunk: ChunkLength::default(),
+            levels: 0,
         }
     }
 
@@ -81,6 +84,19 @@ impl Layout {
         match has_lengths {
             true => Self { chunk, ..self },
             false => self,
+        }
+    }
+
+    /// The same layout with so many levels coded apart, or as many as the codec has.
+    #[must_use]
+    pub fn with_levels(self, levels: u8) -> Self {
+        let most = self
+            .codec
+            .tiles()
+            .map_or(0, |codec| codec.levels(self.shape));
+        Self {
+            levels: if levels < most { levels } else { most },
+            ..self
         }
     }
 
@@ -107,7 +123,10 @@ impl Layout {
         let grid = self.grid();
         match self.codec {
             Codec::Blocks(codec) => Family::Blocks(BlockLayout { codec, grid }),
-            Codec::Tiles(codec) => Family::Tiles(TileLayout::new(codec, &grid, self.chunk)),
+            Codec::Tiles(codec) => Family::Tiles(TileLayout {
+                levels: self.levels,
+                ..TileLayout::new(codec, &grid, self.chunk)
+            }),
         }
     }
 

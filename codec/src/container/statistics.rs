@@ -165,13 +165,14 @@ pub fn chunks(layout: &Layout) -> u64 {
     match layout.family() {
         _ if layout.extents.elements() == 0 => 0,
         Family::Blocks(blocks) => blocks.grid.chunk_count(),
-        Family::Tiles(tiles) => tiles.fine_chunks(),
+        Family::Tiles(tiles) => tiles.chunk.count(&tiles.fine),
     }
 }
 
-/// The number in the chunk table of the first of these chunks.
+/// The number in the chunk table of the first of these chunks. It has no meaning where levels are coded apart: there the
+/// chunks of statistics are those of the tiles.
 pub fn first_entry(layout: &Layout) -> u64 {
-    layout.field_entries() - chunks(layout)
+    layout.field_entries().saturating_sub(chunks(layout))
 }
 
 /// The units of a chunk, in the dimensions of the layout's grid.

@@ -13,8 +13,7 @@ use crate::pipeline::TileCodec;
 use crate::predict::fitted::Fitted;
 use crate::predict::interp::resolved::{Resolved, WORDS, Words};
 use crate::shape::Shape;
-use crate::tile::Part;
-use crate::tile::{ChunkLength, TileGrid};
+use crate::tile::{ChunkLength, LineLevel, Part, TileGrid};
 
 /// Entries before those of the chunks: the entry of the prologue.
 pub const FIRST_ENTRY: u64 = 1;
@@ -30,6 +29,8 @@ pub struct TileLayout {
     pub coarse: Option<TileGrid>,
     /// The length of the field's chunks.
     pub chunk: ChunkLength,
+    /// How many levels of the field are coded apart, each in a line of its own.
+    pub levels: u8,
 }
 
 impl TileLayout {
@@ -43,12 +44,44 @@ impl TileLayout {
             fine,
             coarse,
             chunk,
+            levels: 0,
         }
     }
 
     /// The shape of the tiles.
     pub fn shape(&self) -> Shape {
         self.fine.shape()
+    }
+
+    /// The lines of the field in the order of their chunks, the highest level first; none if its codes lie in its tiles.
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = LineLevel> + use<> {
+        let levels = u32::from(self.levels);
+        let first = if levels == 0 { 1 } else { 0 };
+        (first..=levels).rev().map(move |level| LineLevel {
+            level,
+            is_last: level == levels,
+        })
+    }
+
+    /// The tiles of a line: its codes are those of the elements of a field of one dimension, without levels.
+    pub fn line(&self, line: LineLevel) -> TileGrid {
+        let finer = if line.is_last {
+            0
+        } else {
+            self.coded_from(line.level + 1)
+        };
+        let codes = self.coded_from(line.level) - finer;
+        TileGrid::new(Shape::Line, [1, 1, codes])
+    }
+
+    /// The number of positions of the field that have codes and are of this level or a higher one.
+    fn coded_from(&self, level: u32) -> u64 {
+        let first = self.codec.order(self.shape()).first_axis();
+        let of_shape = self.fine.coarse(1 << level).lengths();
+        let all: u64 = (self.fine.lengths().iter().zip(of_shape).enumerate())
+            .map(|(axis, (fine, coarse))| if axis < first { *fine } else { coarse })
+            .product();
+        all - self.coarse.map_or(0, |coarse| coarse.elements())
     }
 
     /// The tiles of a part.
@@ -76,7 +109,12 @@ impl TileLayout {
 
     /// Chunks of the field.
     pub fn fine_chunks(&self) -> u64 {
-        self.chunk.count(&self.fine)
+        match self.levels {
+            0 => self.chunk.count(&self.fine),
+            _ => (self.lines())
+                .map(|line| self.chunk.count(&self.line(line)))
+                .sum(),
+        }
     }
 
     /// All chunks: first those of the coarse field, then those of the field.

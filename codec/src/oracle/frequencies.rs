@@ -55,24 +55,33 @@ pub(crate) fn code_of_token(token: usize, extra: u32) -> u16 {
     }
 }
 
-/// The counts of a stream's tiles. The codes of each tile are in order of steps and lanes.
-pub(crate) fn count(
-    order: TileOrder,
-    shifts: Shifts,
-    coarse: Option<(&Field, &[Vec<u16>])>,
-    fine: (&Field, &[Vec<u16>]),
-) -> Contexts<u32> {
+/// A field whose symbols are counted. The codes of each tile are in order of steps and lanes.
+pub(crate) struct Counted<'a> {
+    pub(crate) order: TileOrder,
+    pub(crate) shifts: Shifts,
+    pub(crate) field: &'a Field,
+    pub(crate) codes: &'a [Vec<u16>],
+}
+
+/// The counts of a stream's tiles: of all tiles of the coarse field, and of some of the others.
+pub(crate) fn count(coarse: &[Counted<'_>], others: &[Counted<'_>]) -> Contexts<u32> {
     let mut counts = [[0u32; 112]; 16];
-    let runs = fine.1.len().div_ceil(RUN_TILES) as u64;
-    if let Some((field, codes)) = coarse {
-        for (tile, codes) in field.tiles().iter().zip(codes) {
-            count_tile(order, shifts, tile, codes, &mut counts);
+    let runs_of = |counted: &Counted<'_>| counted.codes.len().div_ceil(RUN_TILES);
+    let runs = others.iter().map(runs_of).sum::<usize>() as u64;
+    for counted in coarse {
+        for (tile, codes) in counted.field.tiles().iter().zip(counted.codes) {
+            count_tile(counted, tile, codes, &mut counts);
         }
     }
-    for (number, (tile, codes)) in fine.0.tiles().iter().zip(fine.1).enumerate() {
-        if is_counted((number / RUN_TILES) as u64, runs) {
-            count_tile(order, shifts, tile, codes, &mut counts);
+    let mut first = 0;
+    for counted in others {
+        for (number, (tile, codes)) in (counted.field.tiles().iter().zip(counted.codes)).enumerate()
+        {
+            if is_counted((first + number / RUN_TILES) as u64, runs) {
+                count_tile(counted, tile, codes, &mut counts);
+            }
         }
+        first += runs_of(counted);
     }
     for (context, counts) in counts.iter_mut().enumerate() {
         let needed = if context == 0 { 0..16 } else { ESCAPE..112 };
@@ -92,12 +101,12 @@ fn is_counted(run: u64, runs: u64) -> bool {
 }
 
 fn count_tile(
-    order: TileOrder,
-    shifts: Shifts,
+    counted: &Counted<'_>,
     tile: &crate::tile::TileBox,
     codes: &[u16],
     counts: &mut Contexts<u32>,
 ) {
+    let &Counted { order, shifts, .. } = counted;
     if codes.iter().all(|z| *z == 0) {
         return;
     }

@@ -66,10 +66,7 @@ pub(crate) fn zone(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize>
     if !order.has_levels {
         return Some(brick);
     }
-    let mut level = 0;
-    while level < order.anchor_level && is_divisible(order.level_shape, position, 2 << level) {
-        level += 1;
-    }
+    let (level, _) = level_and_oddness(order, position);
     let is_later_slice = order.has_slices() && position[0] > 0;
     match level {
         level if level == order.anchor_level && !is_later_slice => None,
@@ -77,6 +74,18 @@ pub(crate) fn zone(order: TileOrder, tile: &TileBox, at: usize) -> Option<usize>
         1 => Some(32 + brick / 8),
         _ => Some(36),
     }
+}
+
+/// The level of a position, at most that of anchors, and the axes along which it is odd there, as 1 for z, 2 for y and 4 for x.
+pub(crate) fn level_and_oddness(order: TileOrder, position: [u32; 3]) -> (u32, u32) {
+    let mut level = 0;
+    while level < order.anchor_level && is_divisible(order.level_shape, position, 2 << level) {
+        level += 1;
+    }
+    let axes = first_axis(order.level_shape)..3;
+    let is_odd = |axis: &usize| level < order.anchor_level && position[*axis] >> level & 1 == 1;
+    let odd = axes.filter(is_odd).map(|axis| 1 << axis).sum();
+    (level, odd)
 }
 
 /// Whether all coordinates in the dimensions of the shape are divisible by a number.

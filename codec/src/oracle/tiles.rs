@@ -8,11 +8,13 @@ use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::oracle::bytes::{Reader, element_bytes, pad};
 use crate::oracle::entropy::{Decoded, decode, encode};
-use crate::oracle::frequencies::{self, Contexts};
+use crate::oracle::frequencies::{self, Contexts, Counted};
 use crate::oracle::interp::{
     Codes, Method, Slices, Stencils, compose, compose_by, decompose, decompose_by, spacing,
 };
-use crate::oracle::order::{Field, code_of, in_order, z_of};
+use crate::oracle::order::{
+    Field, POSITIONS, code_of, in_order, level_and_oddness, position, z_of, zone,
+};
 use crate::oracle::parameters::{all_of_level, parameter_words, parameters_of};
 use crate::oracle::stencil::per_level;
 use crate::oracle::tile_lorenzo::{lorenzo, unpredicted};
@@ -34,6 +36,8 @@ pub(super) struct Tiles {
     fine: Field,
     /// Tiles of a chunk.
     chunk: usize,
+    /// How many levels are coded apart.
+    levels: u32,
 }
 
 /// The coarse field with its geometry and spacing, with interpolation.
@@ -65,9 +69,14 @@ impl FieldMethod {
 }
 
 impl Tiles {
-    /// The stream of a field without its dimensions of length 1, in chunks of so many tiles.
-    pub(super) fn new(codec: TileCodec, fine: Field, chunk: usize) -> Self {
-        Self { codec, fine, chunk }
+    /// The stream of a field without its dimensions of length 1, in chunks of so many tiles, with so many levels apart.
+    pub(super) fn new(codec: TileCodec, fine: Field, chunk: usize, levels: u32) -> Self {
+        Self {
+            codec,
+            fine,
+            chunk,
+            levels,
+        }
     }
 
     fn coarse(&self) -> Option<Coarse> {
@@ -112,16 +121,14 @@ impl Tiles {
             return Vec::new();
         }
         let mut prologue = Vec::new();
-        let mut shifts = Shifts::NONE;
         let mut anchors = Vec::new();
         let mut coefficients = Vec::new();
         let mut parts = Vec::new();
         match self.coarse() {
-            None => parts.push(Part::new(
-                self.fine,
-                &lorenzo(&self.fine, quantizer, values),
-                values,
-            )),
+            None => {
+                let codes = lorenzo(&self.fine, quantizer, values);
+                parts.push(self.part(self.fine, &codes, values));
+            }
             Some(coarse) => {
                 let (decided, fitted) = self.tuned(coarse.geometry, values, quantizer.error());
                 coefficients = self.coefficient_bytes(&decided, &fitted);
@@ -130,7 +137,7 @@ impl Tiles {
                     ..tuning::resolved(&decided, quantizer.error())
                 };
                 prologue.extend(parameter_words(&resolved));
-                shifts = decided.shifts;
+                let shifts = decided.shifts;
                 let coarse_values = self.fine.anchors(coarse.spacing, values);
                 anchors = coarse.field.anchors(coarse.spacing, &coarse_values);
                 let of_coarse = all_of_level(&resolved, coarse.spacing.ilog2());
@@ -141,11 +148,12 @@ impl Tiles {
                     &coarse_values,
                     &anchors,
                 );
-                parts.push(Part::new(
-                    coarse.field,
-                    &z_of_all(&found.codes),
-                    &coarse_values,
-                ));
+                parts.push(Part {
+                    order: self.order(),
+                    shifts,
+                    of_chunk: self.tiles_of_coarse_chunk(),
+                    ..self.part(coarse.field, &z_of_all(&found.codes), &coarse_values)
+                });
                 let found = decompose_by(
                     &self.fine.grid(),
                     &resolved,
@@ -154,10 +162,10 @@ impl Tiles {
                     values,
                     &found.known,
                 );
-                parts.push(Part::new(self.fine, &z_of_all(&found.codes), values));
+                parts.extend(self.parts_of_fine(shifts, &z_of_all(&found.codes), values));
             }
         }
-        let frequencies = self.frequencies(shifts, &parts);
+        let frequencies = self.frequencies(&parts);
         let words = frequencies.map_or(Vec::new(), |frequencies| {
             frequencies::to_words(&frequencies, self.has_lengths())
         });
@@ -173,11 +181,12 @@ impl Tiles {
         let mut all = vec![(Form::Coded, bytes)];
         for part in &parts {
             let tiles = part.field.tiles();
-            let length = self.tiles_of_chunk(&part.field);
+            let length = part.of_chunk;
             for (chunk, tiles) in tiles.chunks(length).enumerate() {
                 let of_chunk = length * chunk..length * chunk + tiles.len();
                 let (codes, values) = (&part.codes[of_chunk.clone()], &part.values[of_chunk]);
-                all.push(self.encode(shifts, frequencies.as_ref(), tiles, codes, values));
+                let coding = (part.order, part.shifts);
+                all.push(self.encode(coding, frequencies.as_ref(), tiles, codes, values));
             }
         }
         all
@@ -230,10 +239,9 @@ impl Tiles {
         }
     }
 
-    /// The tiles of a whole chunk of the field or of the coarse field.
-    fn tiles_of_chunk(&self, field: &Field) -> usize {
-        let is_coarse = field.lengths != self.fine.lengths;
-        match is_coarse && self.chunk == 4 && self.codec.coder.has_tables() {
+    /// The tiles of a whole chunk of the coarse field.
+    fn tiles_of_coarse_chunk(&self) -> usize {
+        match self.chunk == 4 && self.codec.coder.has_tables() {
             true => 1,
             false => self.chunk,
         }
@@ -244,12 +252,18 @@ impl Tiles {
         with_tile_coder!(self.codec.coder, C => C::POWERS_OF_TWO, false)
     }
 
-    fn frequencies<T>(&self, shifts: Shifts, parts: &[Part<T>]) -> Option<Contexts<u16>> {
-        let (fine, coarse) = parts.split_last()?;
-        let coarse = coarse
-            .first()
-            .map(|coarse| (&coarse.field, &coarse.codes[..]));
-        let count = || frequencies::count(self.order(), shifts, coarse, (&fine.field, &fine.codes));
+    fn frequencies<T>(&self, parts: &[Part<T>]) -> Option<Contexts<u16>> {
+        let (coarse, others) = parts.split_at(usize::from(self.coarse().is_some()));
+        let [coarse, others] = [coarse, others].map(|parts| {
+            let counted = parts.iter().map(|part| Counted {
+                order: part.order,
+                shifts: part.shifts,
+                field: &part.field,
+                codes: &part.codes,
+            });
+            counted.collect::<Vec<_>>()
+        });
+        let count = || frequencies::count(&coarse, &others);
         self.codec
             .coder
             .has_tables()
@@ -259,21 +273,116 @@ impl Tiles {
             })
     }
 
-    fn encode<T: Element>(
+    /// A field without levels, whose codes and values are in C order, in chunks of the usual length.
+    fn part<T: Element>(&self, field: Field, codes: &[u16], values: &[T]) -> Part<T> {
+        let tiles = field.tiles();
+        Part {
+            field,
+            order: TileOrder::flat(field.shape),
+            shifts: Shifts::NONE,
+            of_chunk: self.chunk,
+            codes: tiles
+                .iter()
+                .map(|tile| in_order(&field, tile, codes))
+                .collect(),
+            values: tiles
+                .iter()
+                .map(|tile| in_order(&field, tile, values))
+                .collect(),
+        }
+    }
+
+    /// The field as it is coded: its tiles, or its lines.
+    fn parts_of_fine<T: Element>(
         &self,
         shifts: Shifts,
+        codes: &[u16],
+        values: &[T],
+    ) -> Vec<Part<T>> {
+        if self.levels == 0 {
+            let part = self.part(self.fine, codes, values);
+            let order = self.order();
+            return vec![Part {
+                order,
+                shifts,
+                ..part
+            }];
+        }
+        let lines = self.lines();
+        let parts = lines.iter().map(|line| {
+            let codes: Vec<u16> = line.iter().map(|flat| codes[*flat]).collect();
+            let values: Vec<T> = line.iter().map(|flat| values[*flat]).collect();
+            self.part(line_field(line), &codes, &values)
+        });
+        parts.collect()
+    }
+
+    /// The elements of the field whose codes are in each line, in their order; the line of the highest levels is the first.
+    fn lines(&self) -> Vec<Vec<usize>> {
+        let order = self.order();
+        let mut lines = vec![Vec::new(); self.levels as usize + 1];
+        for tile in self.fine.tiles() {
+            let mut places = Vec::new();
+            for at in 0..POSITIONS {
+                let position = position(order.shape, at);
+                if zone(order, &tile, at).is_none() {
+                    continue;
+                }
+                let (level, odd) = level_and_oddness(order, position);
+                let flat = self.fine.in_field(&tile, at);
+                places.extend(flat.map(|flat| (core::cmp::Reverse(level), odd, flat)));
+            }
+            places.sort();
+            for (core::cmp::Reverse(level), _, flat) in places {
+                lines[(self.levels - level.min(self.levels)) as usize].push(flat);
+            }
+        }
+        lines
+    }
+
+    /// The codes and raw values of the field, in C order; its chunks begin at entry `first`.
+    fn decode_fine<T: Element>(
+        &self,
+        (shifts, frequencies): (Shifts, Option<&Contexts<u16>>),
+        mut chunks: &[(Entry, &[u8])],
+        mut first: u64,
+    ) -> Result<(Vec<u16>, Vec<T>), FormatError> {
+        let count = self.fine.elements();
+        if self.levels == 0 {
+            let coded = (self.order(), shifts, frequencies);
+            return self.decode(coded, (&self.fine, self.chunk), chunks, first);
+        }
+        let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
+        for line in self.lines() {
+            let field = line_field(&line);
+            let own = field.tiles().len().div_ceil(self.chunk);
+            let coded = (TileOrder::flat(Shape::Line), Shifts::NONE, frequencies);
+            let of_line = self.decode(coded, (&field, self.chunk), chunks, first)?;
+            let (of_line, raw_of_line) = of_line;
+            for ((flat, z), value) in line.into_iter().zip(of_line).zip(raw_of_line) {
+                (codes[flat], raw[flat]) = (z, value);
+            }
+            chunks = chunks.get(own..).unwrap_or_default();
+            first += own as u64;
+        }
+        Ok((codes, raw))
+    }
+
+    fn encode<T: Element>(
+        &self,
+        (order, shifts): (TileOrder, Shifts),
         frequencies: Option<&Contexts<u16>>,
         tiles: &[TileBox],
         codes: &[Vec<u16>],
         values: &[Vec<T>],
     ) -> (Form, Vec<u8>) {
         let Some(frequencies) = frequencies else {
-            return bit_planes::encode(self.order(), tiles, codes, values);
+            return bit_planes::encode(order, tiles, codes, values);
         };
         with_tile_coder!(
             self.codec.coder,
-            C => encode::<C, T>(self.order(), shifts, tiles, frequencies, codes, values),
-            bit_planes::encode(self.order(), tiles, codes, values)
+            C => encode::<C, T>(order, shifts, tiles, frequencies, codes, values),
+            bit_planes::encode(order, tiles, codes, values)
         )
     }
 
@@ -293,16 +402,16 @@ impl Tiles {
         let (resolved, frequencies, anchors, fitted) =
             prologue.map_err(|fault| fault.in_chunk(0))?;
         let shifts = resolved.map_or(Shifts::NONE, |resolved| resolved.parameters.shifts);
-        let coded = (shifts, frequencies.as_ref());
+        let coded = (self.order(), shifts, frequencies.as_ref());
         let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
-            let (codes, raw) = self.decode(coded, &self.fine, chunks, 1)?;
+            let (codes, raw) = self.decode(coded, (&self.fine, self.chunk), chunks, 1)?;
             return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
         };
-        let length = self.tiles_of_chunk(&coarse.field);
+        let length = self.tiles_of_coarse_chunk();
         let coarse_chunks = coarse.field.tiles().len().div_ceil(length);
         let (of_coarse, of_fine) = chunks.split_at(coarse_chunks.min(chunks.len()));
         let radius = resolved.radius;
-        let (codes, raw) = self.decode(coded, &coarse.field, of_coarse, 1)?;
+        let (codes, raw) = self.decode(coded, (&coarse.field, length), of_coarse, 1)?;
         let one_level = all_of_level(&resolved, coarse.spacing.ilog2());
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let known = compose(
@@ -313,7 +422,8 @@ impl Tiles {
             &raw,
             &anchors,
         );
-        let (codes, raw) = self.decode(coded, &self.fine, of_fine, 1 + coarse_chunks as u64)?;
+        let coded = (shifts, frequencies.as_ref());
+        let (codes, raw) = self.decode_fine(coded, of_fine, 1 + coarse_chunks as u64)?;
         let codes: Codes = codes.into_iter().map(code_of).collect();
         let mut values = compose_by(
             &self.fine.grid(),
@@ -432,23 +542,23 @@ impl Tiles {
     /// The codes and raw values of a field, in C order; its chunks begin at entry `first`.
     fn decode<T: Element>(
         &self,
-        (shifts, frequencies): (Shifts, Option<&Contexts<u16>>),
-        field: &Field,
+        (order, shifts, frequencies): (TileOrder, Shifts, Option<&Contexts<u16>>),
+        (field, of_chunk): (&Field, usize),
         chunks: &[(Entry, &[u8])],
         first: u64,
     ) -> Result<(Vec<u16>, Vec<T>), FormatError> {
         let count = field.elements();
         let (mut codes, mut raw) = (vec![0; count], vec![T::ZERO; count]);
         let tiles = field.tiles();
-        let in_chunks = tiles.chunks(self.tiles_of_chunk(field));
+        let in_chunks = tiles.chunks(of_chunk);
         for (number, (tiles, (entry, bytes))) in (first..).zip(in_chunks.zip(chunks)) {
             let form = Form::from_id(entry.form).ok_or(ChunkFault::Form.in_chunk(number))?;
-            let planes = || bit_planes::decode(self.order(), tiles, form, bytes);
+            let planes = || bit_planes::decode(order, tiles, form, bytes);
             let decoded: Result<Decoded<T>, _> = match frequencies {
                 None => planes(),
                 Some(frequencies) => with_tile_coder!(
                     self.codec.coder,
-                    C => decode::<C, T>(self.order(), shifts, tiles, frequencies, form, bytes),
+                    C => decode::<C, T>(order, shifts, tiles, frequencies, form, bytes),
                     planes()
                 ),
             };
@@ -472,26 +582,21 @@ impl Tiles {
 /// A field in the order in which its chunks are coded.
 struct Part<T> {
     field: Field,
+    order: TileOrder,
+    shifts: Shifts,
+    /// Tiles of a whole chunk.
+    of_chunk: usize,
     /// The codes of each tile.
     codes: Vec<Vec<u16>>,
     values: Vec<Vec<T>>,
 }
 
-impl<T: Element> Part<T> {
-    /// A field whose codes and values are in C order.
-    fn new(field: Field, codes: &[u16], values: &[T]) -> Self {
-        let tiles = field.tiles();
-        Self {
-            field,
-            codes: tiles
-                .iter()
-                .map(|tile| in_order(&field, tile, codes))
-                .collect(),
-            values: tiles
-                .iter()
-                .map(|tile| in_order(&field, tile, values))
-                .collect(),
-        }
+/// The field of one dimension that a line is coded as.
+fn line_field(line: &[usize]) -> Field {
+    Field {
+        shape: Shape::Line,
+        slices: 1,
+        lengths: [1, 1, line.len() as u64],
     }
 }
 

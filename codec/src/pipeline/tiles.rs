@@ -125,6 +125,14 @@ impl TileCodec {
         }
     }
 
+    /// The number of levels below that of the anchors, which can be coded apart; 0 without levels.
+    pub const fn levels(self, shape: Shape) -> u8 {
+        match self.predictor.geometry() {
+            None => 0,
+            Some(geometry) => geometry.levels(shape) as u8,
+        }
+    }
+
     /// Its entry in the list.
     pub(super) const fn registration(self) -> &'static Registration {
         let CodecId { predictor, coder } = self.id();

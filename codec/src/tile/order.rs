@@ -148,17 +148,22 @@ impl TileOrder {
     #[inline(always)]
     pub fn positions(&self, tile: &TileBox) -> u32 {
         let [z, y, x] = tile.extents(self.shape);
-        let elements = z * y * x;
+        z * y * x - self.anchors(tile)
+    }
+
+    /// The number of anchors of a tile.
+    #[inline(always)]
+    pub(super) fn anchors(&self, tile: &TileBox) -> u32 {
         if !self.has_levels {
-            return elements;
+            return 0;
         }
+        let [z, y, x] = tile.extents(self.shape);
         let anchors = |extent: u32| extent.div_ceil(1 << (self.anchor_level & 31));
-        elements
-            - match self.shape {
-                Shape::Line => anchors(x),
-                Shape::Plane => anchors(y) * anchors(x),
-                Shape::Cube => anchors(z) * anchors(y) * anchors(x),
-            }
+        match self.shape {
+            Shape::Line => anchors(x),
+            Shape::Plane => anchors(y) * anchors(x),
+            Shape::Cube => anchors(z) * anchors(y) * anchors(x),
+        }
     }
 
     /// The number of zones of a tile.

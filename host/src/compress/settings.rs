@@ -47,6 +47,7 @@ impl Compressor {
             axes: None,
             is_complex: false,
             chunk: None,
+            levels: 0,
             tightening: Preference::default().tightening(),
             statistics_policy: StatisticsPolicy::default(),
             device: Device::default(),

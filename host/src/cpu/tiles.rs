@@ -9,6 +9,8 @@ mod decompress;
 mod estimate;
 pub(crate) mod holder;
 pub(crate) mod kept;
+mod level;
+mod lines;
 mod rows;
 mod salvage;
 mod strided;
@@ -19,4 +21,5 @@ pub(crate) use estimate::reference::{bits_on_cpu, measures_on_cpu};
 pub(crate) use estimate::{
     Sampler, TileSample, exact_bytes, weighed_for_tuning, weighed_of, zeros_to_holes,
 };
+pub(crate) use level::{LevelField, LevelReader, entries_of_level, every};
 pub(crate) use salvage::{check, salvage};

@@ -72,9 +72,11 @@ impl Compressor {
         self.checked()
     }
 
-    /// The compressor, if it has levels for the bounds that are wished for.
-    fn checked(self) -> Result<Self, Error> {
-        match self.tightening == Preference::default().tightening() || self.has_levels() {
+    /// The compressor, if it has levels where bounds of levels are wished for, or levels that are coded apart.
+    pub(in crate::compress) fn checked(self) -> Result<Self, Error> {
+        let needs_levels =
+            self.levels() > 0 || self.tightening != Preference::default().tightening();
+        match !needs_levels || self.has_levels() {
             true => Ok(self),
             false => Err(Error::NoLevels(self.choice)),
         }
@@ -119,7 +121,9 @@ impl Compressor {
         match self.choice {
             Choice::Codec(codec) => choose::only(codec),
             Choice::Preset(preset) if self.rewritable => choose::by_themselves(preset.codecs()),
-            Choice::Preset(preset) if matches!(self.tightening, TighteningChoice::Given(_)) => {
+            Choice::Preset(preset)
+                if self.levels() > 0 || matches!(self.tightening, TighteningChoice::Given(_)) =>
+            {
                 choose::with_levels(preset.codecs())
             }
             Choice::Preset(preset) => preset.codecs(),

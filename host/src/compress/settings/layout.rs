@@ -100,6 +100,38 @@ impl Compressor {
         Ok(self.chunk_length(length.ok_or(Error::BadChunkTiles(tiles))?))
     }
 
+    /// Codes the lowest `levels` levels apart, so that [`Decompressor::level`](crate::Decompressor::level) reads levels 1 to
+    /// `levels` without the finer ones. Level k of a field has every 2^k-th value along each axis. Levels that the codec has
+    /// not are left out: those of cubes and planes are 4, of lines 9. The stream is mostly some percent longer
+    /// ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/levels.md)). A preset then chooses among
+    /// the codecs with levels. The CPU codes such streams, whatever their size.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// let field: Vec<f32> = (0..100 * 300).map(|i| (i as f32 * 1e-3).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[100, 300])?;
+    /// let stream = compressor.levels_apart(2)?.compress(&field)?;
+    /// let coarse: Vec<f32> = Decompressor::new().level(&stream, 2)?;
+    /// assert_eq!(coarse.len(), 25 * 75);
+    /// assert!((coarse[3 * 75 + 5] - field[12 * 300 + 20]).abs() <= 1e-3);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLevels`] if neither the codec nor any codec of the preset has levels.
+    pub fn levels_apart(mut self, levels: u8) -> Result<Self, Error> {
+        self.levels = levels;
+        self.checked()
+    }
+
+    /// How many levels are coded apart, if the codec has as many.
+    pub(crate) fn levels(&self) -> u8 {
+        self.levels
+    }
+
     /// The rank of blocks or tiles; none if it is not yet chosen.
     pub fn rank(&self) -> Option<u8> {
         let extents = self.extents.unwrap_or(Extents::line(u64::MAX));
@@ -112,7 +144,9 @@ impl Compressor {
         let shape = self
             .shape
             .unwrap_or_else(|| choose::natural_shape(codec, &self.extents_of_shape(extents)));
-        Layout::new(codec, shape, extents).with_chunk(self.chunk.unwrap_or_default())
+        Layout::new(codec, shape, extents)
+            .with_chunk(self.chunk.unwrap_or_default())
+            .with_levels(self.levels)
     }
 
     /// The shape of blocks or tiles that was set or chosen.

@@ -53,6 +53,7 @@ impl Compressor {
             Setting::Converted => !is_as_is,
             Setting::Extents => self.elements().is_some(),
             Setting::Safeguards => self.has_safeguards(),
+            Setting::Levels => self.levels() > 0,
             Setting::Tiles => self.codec().and_then(Codec::tiles).is_some(),
             Setting::Statistics => self.statistics_policy != StatisticsPolicy::Never,
         })

@@ -61,29 +61,54 @@ impl<T: Element> Model<'_, T> {
         }
     }
 
-    /// Predicts all positions of a tile whose values and anchors are set.
+    /// Predicts all positions of a tile that are of this level or a higher one, whose values and anchors are set.
     #[inline(always)]
     fn walk(
         &self,
         version: Version,
         shape: Shape,
-        tile: &TileBox,
+        (tile, lowest): (&TileBox, u32),
         known: &mut TileStore<T>,
         visitor: &mut impl Visitor<T>,
     ) {
         let parameters = &self.resolved.parameters;
         match self.coefficients {
-            None => walk(version, shape, tile, parameters, None, known, visitor),
+            None => walk(
+                version,
+                shape,
+                (tile, lowest),
+                parameters,
+                None,
+                known,
+                visitor,
+            ),
             Some(Fitted::Stencils(all)) => {
-                walk(version, shape, tile, parameters, Some(all), known, visitor);
+                let all = Some(all);
+                walk(
+                    version,
+                    shape,
+                    (tile, lowest),
+                    parameters,
+                    all,
+                    known,
+                    visitor,
+                );
             }
             Some(Fitted::Slices(all)) => {
-                slices::walk(version, tile, parameters, all, known, visitor);
+                slices::walk(version, (tile, lowest), parameters, all, known, visitor);
             }
             #[cfg(feature = "toy")]
             Some(Fitted::ToyFitted(factor)) => {
                 let mut visitor = toy_fitted::Scaled::new(visitor, *factor);
-                walk(version, shape, tile, parameters, None, known, &mut visitor);
+                walk(
+                    version,
+                    shape,
+                    (tile, lowest),
+                    parameters,
+                    None,
+                    known,
+                    &mut visitor,
+                );
             }
         }
     }
@@ -201,14 +226,15 @@ impl<'a, T: Element> Predictor<'a, T> {
         });
     }
 
-    /// Decodes a tile and its far faces into `known`.
+    /// Decodes the positions of a tile and its far faces that are of this level or a higher one into `known`. Positions are
+    /// counted in the unit of the level.
     ///
     /// `read` fills a slice, of at most a step, with the codes of every second position along x from a position of the
     /// tile or its far faces on. `raw` gives the value of a position without a code, and `anchor` the value at a
     /// position of the anchors.
     pub fn decode(
         &self,
-        tile: &TileBox,
+        (tile, lowest): (&TileBox, u32),
         mut read: impl FnMut([u32; 3], &mut [u16]),
         raw: impl Fn([u32; 3]) -> T,
         anchor: impl Fn([u64; 3]) -> T,
@@ -217,6 +243,7 @@ impl<'a, T: Element> Predictor<'a, T> {
         self.version.run_apart(Decode {
             predictor: self,
             tile,
+            lowest,
             read: &mut read,
             raw: &raw,
             anchor: &anchor,
@@ -297,7 +324,7 @@ impl<T: Element> Work for Encode<'_, T> {
             limits: predictor.limits(),
         };
         let (version, shape) = (predictor.version, predictor.shape());
-        model.walk(version, shape, tile, known, &mut visitor);
+        model.walk(version, shape, (tile, 0), known, &mut visitor);
         known.refine_codes(levels);
         known.read_codes(tile, self.codes);
     }
@@ -307,6 +334,7 @@ impl<T: Element> Work for Encode<'_, T> {
 struct Decode<'a, T> {
     predictor: &'a Predictor<'a, T>,
     tile: &'a TileBox,
+    lowest: u32,
     read: &'a mut dyn FnMut([u32; 3], &mut [u16]),
     raw: &'a dyn Fn([u32; 3]) -> T,
     anchor: Anchor<'a, T>,
@@ -321,14 +349,15 @@ impl<T: Element> Work for Decode<'_, T> {
         let Self {
             predictor,
             tile,
+            lowest,
             known,
             ..
         } = self;
         let (levels, model) = (predictor.levels(), &predictor.model);
         let tile = &model.tile(tile);
-        known.set_codes(tile, self.read);
-        known.coarsen_codes(levels);
-        known.set_raw(levels, self.raw);
+        known.set_codes((tile, lowest), self.read);
+        known.coarsen_codes(lowest, levels);
+        known.set_raw(lowest, levels, self.raw);
         predictor.set_anchors(tile, self.anchor, known);
         let mut visitor = Dequantize {
             version: predictor.version,
@@ -336,7 +365,7 @@ impl<T: Element> Work for Decode<'_, T> {
             limits: predictor.limits(),
         };
         let (version, shape) = (predictor.version, predictor.shape());
-        model.walk(version, shape, tile, known, &mut visitor);
+        model.walk(version, shape, (tile, lowest), known, &mut visitor);
     }
 }
 

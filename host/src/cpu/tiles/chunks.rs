@@ -18,23 +18,28 @@ use std::ops::Range;
 
 /// Tiles for each thread in a wave: enough that little time is lost at the end of the wave, where threads wait, and few
 /// enough that their codes stay in a cache until they are encoded.
-const WAVE_TILES: u64 = 64;
+pub(super) const WAVE_TILES: u64 = 64;
 
 /// The boxes of these tiles.
 pub(super) fn boxes(grid: &TileGrid, tiles: Range<u64>) -> Vec<TileBox> {
     tiles.map(|tile| grid.tile(tile)).collect()
 }
 
-/// Encodes the chunks of a part of a stream.
-pub(crate) struct Chunks<'a> {
-    pub(crate) version: Version,
-    /// The tiles of the part.
+/// Tiles that are coded in chunks: those of a field, of its coarse field, or of a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Divided<'a> {
     pub(crate) grid: &'a TileGrid,
-    /// The number of the entry of its first chunk.
+    /// The number of the entry of the first chunk.
     pub(crate) first_entry: u64,
     pub(crate) length: ChunkLength,
-    pub(crate) encoder: Encoder,
     pub(crate) map: &'a ZoneMap,
+}
+
+/// Encodes chunks of a stream.
+pub(crate) struct Chunks<'a> {
+    pub(crate) version: Version,
+    pub(crate) divided: Divided<'a>,
+    pub(crate) encoder: Encoder,
     pub(crate) scratch: Pool<Scratch>,
 }
 
@@ -50,14 +55,14 @@ impl Chunks<'_> {
         put: Put<'_>,
     ) -> Result<(), Error> {
         let tiles = WAVE_TILES * parallel::thread_count() as u64;
-        let wave = tiles.div_ceil(u64::from(self.length.tiles()));
+        let wave = tiles.div_ceil(u64::from(self.divided.length.tiles()));
         let mut codes = Vec::new();
         in_waves(numbers.count(), wave, put, |wave, images| {
             let numbers = wave.map(|index| numbers.get(index));
             let chunks: Vec<_> = numbers
-                .map(|number| self.length.of_chunk(self.grid, number))
+                .map(|number| self.divided.length.of_chunk(self.divided.grid, number))
                 .collect();
-            let codes = kept.of(self.grid, &chunks, &predict, &mut codes)?;
+            let codes = kept.of(self.divided.grid, &chunks, &predict, &mut codes)?;
             self.encode_wave(values, &chunks, codes, images, progress)
         })
     }
@@ -72,15 +77,15 @@ impl Chunks<'_> {
         images: &mut Vec<EncodedChunks>,
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        let grid = self.grid;
+        let grid = self.divided.grid;
         images.resize_with(chunks.len(), EncodedChunks::default);
         // Only the last chunk of a field may have fewer tiles.
-        let codes = codes.chunks(self.length.tiles() as usize);
+        let codes = codes.chunks(self.divided.length.tiles() as usize);
         let images = codes.zip(chunks).zip(images);
         let encoded = parallel::map(images, |((codes, numbers), image)| {
             let boxes = boxes(grid, numbers.clone());
             let tiles = ChunkTiles {
-                map: self.map,
+                map: self.divided.map,
                 tiles: &boxes,
             };
             let value = |tile: usize, at: usize| {
@@ -90,14 +95,14 @@ impl Chunks<'_> {
                 values.read(numbers.start + tile as u64, at, &mut value);
                 value[0]
             };
-            let scratch = || Scratch::new(self.length);
+            let scratch = || Scratch::new(self.divided.length);
             let encode = |scratch: &mut Scratch| {
                 let encode = || {
                     self.encoder
                         .encode(self.version, tiles, codes, value, scratch)
                 };
                 let (form, length) = apart(encode);
-                let number = self.first_entry + self.length.chunk_of(numbers.start);
+                let number = self.divided.first_entry + self.divided.length.chunk_of(numbers.start);
                 image.clear();
                 image.push(number, form, &scratch.image[..length])
             };

@@ -6,17 +6,18 @@ use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::numbers::Numbers;
 use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Model, Predictor};
-use crate::cpu::tiles::chunks::Chunks;
+use crate::cpu::tiles::chunks::{Chunks, Divided};
 use crate::cpu::tiles::coder::{self, Encoder};
 use crate::cpu::tiles::codes::{Predict, TileValues, Tiles, count};
 use crate::cpu::tiles::holder::{CoarsePart, Holder, agreed};
 use crate::cpu::tiles::kept::{Kept, TilePlace};
+use crate::cpu::tiles::lines::{self, LineCodes, LineValues};
 use crate::cpu::{Progress, Version};
 use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
 use crate::memory;
 use ferrosz_codec::Element;
-use ferrosz_codec::code::entropy::counts::is_sample;
+use ferrosz_codec::code::entropy::counts::{Counts, is_sample};
 use ferrosz_codec::code::entropy::shifts::Shifts;
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::tiles::{FIRST_ENTRY, Prologue, TileLayout, max_prologue_bytes};
@@ -42,6 +43,8 @@ pub(crate) struct Begun<'a, T> {
     start: Option<Start<'a, T>>,
     /// The codes of the tiles that are counted.
     counted: Kept,
+    /// All codes, if levels are coded apart.
+    lines: Option<LineCodes>,
 }
 
 impl<T: Element> Begun<'_, T> {
@@ -61,6 +64,8 @@ pub(crate) struct KnownStart<'a, T> {
     pub(crate) anchor: AnchorOf<'a, T>,
     /// Codes that are kept.
     pub(crate) counted: &'a Kept,
+    /// All codes, if levels are coded apart.
+    pub(crate) lines: Option<&'a LineCodes>,
 }
 
 impl<T: Element> Field<'_, T> {
@@ -78,6 +83,7 @@ impl<T: Element> Field<'_, T> {
             prologue: &begun.prologue,
             anchor: &anchor,
             counted: &begun.counted,
+            lines: begun.lines.as_ref(),
         };
         let encoded = self
             .put_start(holder, &begun, put)
@@ -108,21 +114,41 @@ impl<T: Element> Field<'_, T> {
             },
             start,
             counted: Kept::default(),
+            lines: None,
         };
+        // 2. All codes, if levels are coded apart.
+        let anchor = |_, at| begun.known(at);
+        if layout.levels > 0 {
+            let lines = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
+                LineCodes::new(layout, tiles)
+            });
+            begun.lines = Some(agreed(holder, lines)?);
+        }
         let coder = layout.codec.coder;
         if !coder.has_tables() {
             return Ok(begun);
         }
-        // 2. The frequencies, from the codes of the tiles that are counted.
-        let anchor = |_, at| begun.known(at);
-        let counted = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
-            Kept::new(holder.counted(), |places| {
-                tiles.encode(places, |_, _, _| {});
-            })
-        });
-        begun.counted = agreed(holder, counted)?;
+        // 3. The frequencies, from the codes of the tiles that are counted.
         let map = self.zones(&begun.prologue);
-        let mut counts = count(version, &map, &layout.fine, &begun.counted);
+        let mut counts = Counts::default();
+        let mut runs = layout.fine.runs();
+        if let Some(lines) = &begun.lines {
+            runs = lines.runs();
+            let map = lines::zones();
+            for (line, codes) in lines.all() {
+                let counted = agreed(holder, lines.counted(line, codes))?;
+                counts.merge(&count(version, &map, &line.grid, &counted));
+            }
+        } else {
+            let anchor = |_, at| begun.known(at);
+            let counted = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
+                Kept::new(holder.counted(), |places| {
+                    tiles.encode(places, |_, _, _| {});
+                })
+            });
+            begun.counted = agreed(holder, counted)?;
+            counts = count(version, &map, &layout.fine, &begun.counted);
+        }
         if let Some(start) = &begun.start {
             counts.merge(&count(
                 version,
@@ -132,7 +158,7 @@ impl<T: Element> Field<'_, T> {
             ));
         }
         holder.sum(&mut counts)?;
-        counts.complete(is_sample(layout.fine.runs()));
+        counts.complete(is_sample(runs));
         begun.prologue.frequencies = coder::frequencies(coder, || counts);
         Ok(begun)
     }
@@ -178,12 +204,39 @@ impl<T: Element> Field<'_, T> {
         progress: Progress<'_>,
         put: Put<'_>,
     ) -> Result<(), Error> {
+        if let Some(lines) = known.lines {
+            return self.put_lines(values, known.prologue, lines, progress, put);
+        }
         let map = self.zones(known.prologue);
         let chunks = self.chunks(known.prologue, &map, Part::Fine)?;
         self.with_tiles(values, known.prologue, known.anchor, |tiles| {
             let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
             chunks.encode(values, numbers, known.counted, predict, progress, put)
         })
+    }
+
+    /// Puts the chunks of all lines.
+    fn put_lines(
+        &self,
+        values: &dyn TileValues<T>,
+        prologue: &Prologue<T>,
+        lines: &LineCodes,
+        progress: Progress<'_>,
+        put: Put<'_>,
+    ) -> Result<(), Error> {
+        let (map, grid) = (lines::zones(), &self.layout.fine);
+        for (line, codes) in lines.all() {
+            let divided = line.divided(self.layout, &map);
+            let chunks = self.chunks_of(prologue, divided)?;
+            let values = LineValues { line, grid, values };
+            let numbers = Numbers::Range(0..divided.length.count(divided.grid));
+            let fill = |places: Vec<TilePlace<'_>>| lines::fill(codes, places);
+            chunks.encode(&values, numbers, &Kept::default(), fill, progress, put)?;
+        }
+        // Anchors are in no line.
+        let coded: u64 = lines.all().map(|(line, _)| line.grid.elements()).sum();
+        progress(grid.elements() - coded);
+        Ok(())
     }
 
     /// Calls `work` with the tiles of the field.
@@ -227,17 +280,28 @@ impl<T: Element> Field<'_, T> {
         map: &'m ZoneMap,
         part: Part,
     ) -> Result<Chunks<'m>, Error> {
-        let coder = self.layout.codec.coder;
-        Ok(Chunks {
-            version: self.version,
+        let divided = Divided {
             grid: self.layout.grid(part),
             first_entry: match part {
                 Part::Coarse => FIRST_ENTRY,
                 Part::Fine => FIRST_ENTRY + self.layout.coarse_chunks(),
             },
             length: self.layout.chunk_length(part),
-            encoder: Encoder::new(coder, prologue.frequencies.as_ref())?,
             map,
+        };
+        self.chunks_of(prologue, divided)
+    }
+
+    fn chunks_of<'m>(
+        &self,
+        prologue: &Prologue<T>,
+        divided: Divided<'m>,
+    ) -> Result<Chunks<'m>, Error> {
+        let coder = self.layout.codec.coder;
+        Ok(Chunks {
+            version: self.version,
+            divided,
+            encoder: Encoder::new(coder, prologue.frequencies.as_ref())?,
             scratch: Pool::default(),
         })
     }

@@ -6,9 +6,10 @@ use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::{Model, Predictor, TileStore};
 use crate::cpu::predict::tile_lorenzo;
-use crate::cpu::tiles::chunks::boxes;
+use crate::cpu::tiles::chunks::{Divided, boxes};
 use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::codes::apart;
+use crate::cpu::tiles::lines::{self, Lines};
 use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::error::Error;
@@ -27,7 +28,7 @@ use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, ChunkLength, LANES};
+use ferrosz_codec::tile::{self, LANES, TILE};
 use ferrosz_codec::{Element, FormatError};
 use std::collections::BTreeSet;
 
@@ -94,10 +95,28 @@ pub(crate) fn entries(layout: &TileLayout, region: &Region) -> BTreeSet<u64> {
         None => wanted,
         Some(_) => with_far(layout, &wanted),
     };
+    entries_of_tiles(layout, &numbers(&layout.fine, &wanted), 0)
+}
+
+/// The numbers of the entries that positions of these tiles need which are of this level or a higher one.
+pub(super) fn entries_of_tiles(layout: &TileLayout, tiles: &[u64], level: u32) -> BTreeSet<u64> {
     let first = FIRST_ENTRY + layout.coarse_chunks();
-    let of_tiles = numbers(&layout.fine, &wanted).into_iter();
-    let chunks = of_tiles.map(|tile| first + layout.chunk.chunk_of(tile));
-    (0..first).chain(chunks).collect()
+    let mut entries: BTreeSet<u64> = (0..first).collect();
+    if layout.levels == 0 {
+        entries.extend(
+            tiles
+                .iter()
+                .map(|tile| first + layout.chunk.chunk_of(*tile)),
+        );
+        return entries;
+    }
+    let map = lines::zones();
+    for line in &Lines::new(layout, level).lines {
+        let divided = line.divided(layout, &map);
+        let chunks = line.chunks_of(layout.chunk, tiles);
+        entries.extend(chunks.iter().map(|chunk| divided.first_entry + chunk));
+    }
+    entries
 }
 
 /// Elements from their bytes.
@@ -135,43 +154,63 @@ impl<'a> Source<'a> {
 }
 
 /// The values of a tile without a code, in order of their positions.
-type Raw<T> = Vec<(u16, T)>;
+pub(super) type Raw<T> = Vec<(u16, T)>;
 
 /// The codes and raw values of tiles, after their chunks are decoded.
 pub(super) struct DecodedTiles<T> {
     /// The numbers of the chunks, in ascending order.
     chunks: Vec<u64>,
     /// The tiles of each chunk.
-    length: ChunkLength,
-    /// The codes of these tiles for each chunk.
-    codes: Vec<TileCodes>,
+    of_chunk: u64,
+    /// The codes of each tile: those of the positions of a level and of higher ones.
+    of_tile: usize,
+    codes: Vec<u16>,
     /// The raw values of the tiles of each chunk; none if it is faulty.
     raw: Vec<Option<Vec<Raw<T>>>>,
 }
 
 /// A tile after its chunk is decoded.
 #[derive(Clone, Copy)]
-struct DecodedTile<'a, T> {
-    codes: &'a TileCodes,
-    raw: &'a [(u16, T)],
+pub(super) struct DecodedTile<'a, T> {
+    pub(super) codes: &'a [u16],
+    pub(super) raw: &'a [(u16, T)],
 }
 
 impl<T: Element> DecodedTiles<T> {
+    /// These tiles, whose numbers ascend, with so many codes each.
+    pub(super) fn of_tiles(numbers: Vec<u64>, of_tile: usize) -> Result<Self, Error> {
+        Ok(Self {
+            codes: memory::try_zeroed(numbers.len() as u64 * of_tile as u64)?,
+            raw: numbers.iter().map(|_| Some(vec![Vec::new()])).collect(),
+            chunks: numbers,
+            of_chunk: 1,
+            of_tile,
+        })
+    }
+
+    /// The numbers of chunks of one tile, with the codes and raw values of the tiles, none if a tile is lost.
+    pub(super) fn each_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (u64, &mut [u16], &mut Option<Vec<Raw<T>>>)> {
+        let codes = self.codes.chunks_mut(self.of_tile.max(1));
+        let tiles = self.chunks.iter().copied().zip(codes).zip(&mut self.raw);
+        tiles.map(|((number, codes), raw)| (number, codes, raw))
+    }
+
     /// The tile with this number; none if its chunk is faulty, or was not decoded.
-    fn tile(&self, number: u64) -> Option<DecodedTile<'_, T>> {
-        let tiles = self.length.tiles();
-        let chunk = self.length.chunk_of(number);
-        let at = self.chunks.binary_search(&chunk).ok()?;
-        let in_chunk = (number % u64::from(tiles)) as usize;
+    pub(super) fn tile(&self, number: u64) -> Option<DecodedTile<'_, T>> {
+        let at = self.chunks.binary_search(&(number / self.of_chunk)).ok()?;
+        let in_chunk = (number % self.of_chunk) as usize;
+        let first = (at * self.of_chunk as usize + in_chunk) * self.of_tile;
         Some(DecodedTile {
-            codes: self.codes.get(at * tiles as usize + in_chunk)?,
+            codes: self.codes.get(first..first + self.of_tile)?,
             raw: self.raw.get(at)?.as_ref()?.get(in_chunk)?,
         })
     }
 }
 
 impl<T: Element> DecodedTile<'_, T> {
-    fn raw(&self, at: u32) -> T {
+    pub(super) fn raw(&self, at: u32) -> T {
         let found = self
             .raw
             .binary_search_by_key(&at, |(position, _)| u32::from(*position));
@@ -203,8 +242,10 @@ impl<T> Start<T> {
 pub(super) struct Decode<'a> {
     version: Version,
     source: Source<'a>,
-    layout: &'a TileLayout,
+    pub(super) layout: &'a TileLayout,
     map: ZoneMap,
+    /// The zones of lines.
+    pub(super) line_map: ZoneMap,
     coder: Decoder,
 }
 
@@ -228,6 +269,7 @@ impl<'a> Decode<'a> {
             source,
             layout,
             map: ZoneMap::new(layout.codec.order(layout.shape()), shifts),
+            line_map: lines::zones(),
             coder: Decoder::new(layout.codec.coder, prologue.frequencies.as_ref())?,
         };
         let start = prologue.resolved.map(|resolved| {
@@ -241,13 +283,38 @@ impl<'a> Decode<'a> {
         Ok((decode, start))
     }
 
+    /// How a part is divided into chunks, if its codes lie in its tiles.
+    pub(super) fn divided(&self, part: Part) -> Divided<'_> {
+        Divided {
+            grid: self.layout.grid(part),
+            first_entry: match part {
+                Part::Coarse => FIRST_ENTRY,
+                Part::Fine => FIRST_ENTRY + self.layout.coarse_chunks(),
+            },
+            length: self.layout.chunk_length(part),
+            map: &self.map,
+        }
+    }
+
     /// The codes of these tiles of a part.
     fn codes<T: Element>(&self, part: Part, ranges: &TileRanges) -> Result<DecodedTiles<T>, Error> {
         let numbers = numbers(self.layout.grid(part), ranges);
-        let length = self.layout.chunk_length(part);
-        let chunk_of = |tile: &u64| length.chunk_of(*tile);
+        if part == Part::Fine && self.layout.levels > 0 {
+            return self.codes_of_level(numbers, 0);
+        }
+        let divided = self.divided(part);
+        let chunk_of = |tile: &u64| divided.length.chunk_of(*tile);
         let chunks: BTreeSet<u64> = numbers.iter().map(chunk_of).collect();
-        let (tiles, faults) = self.decoded(part, chunks.into_iter().collect())?;
+        self.sound(divided, chunks)
+    }
+
+    /// Decodes these chunks, which must all be sound.
+    pub(super) fn sound<T: Element>(
+        &self,
+        divided: Divided<'_>,
+        chunks: BTreeSet<u64>,
+    ) -> Result<DecodedTiles<T>, Error> {
+        let (tiles, faults) = self.decoded(divided, chunks.into_iter().collect())?;
         // Of several faults, the one in the lowest chunk is reported.
         match faults.into_iter().next() {
             None => Ok(tiles),
@@ -255,19 +322,19 @@ impl<'a> Decode<'a> {
         }
     }
 
-    /// Decodes these chunks of a part, whose numbers ascend; returns also the faults.
+    /// Decodes these chunks, whose numbers ascend; returns also the faults.
     pub(super) fn decoded<T: Element>(
         &self,
-        part: Part,
+        divided: Divided<'_>,
         chunks: Vec<u64>,
     ) -> Result<(DecodedTiles<T>, Faults), Error> {
-        let length = self.layout.chunk_length(part);
-        let tiles = chunks.len() as u64 * u64::from(length.tiles());
-        let mut codes = memory::try_zeroed::<TileCodes>(tiles)?;
-        let scratch = || Scratch::new(length);
-        let of_chunks = codes.chunks_mut(length.tiles() as usize).zip(&chunks);
+        let of_chunk = u64::from(divided.length.tiles());
+        let mut codes = memory::try_zeroed(chunks.len() as u64 * of_chunk * TILE as u64)?;
+        let scratch = || Scratch::new(divided.length);
+        let (tiles, _) = codes.as_chunks_mut::<TILE>();
+        let of_chunks = tiles.chunks_mut(of_chunk as usize).zip(&chunks);
         let decoded = parallel::try_map_with(of_chunks, scratch, |scratch, (codes, chunk)| {
-            apart(|| self.chunk::<T>(part, *chunk, codes, scratch))
+            apart(|| self.chunk::<T>(divided, *chunk, codes, scratch))
         })?;
         let mut faults = Vec::new();
         let mut raw = Vec::with_capacity(chunks.len());
@@ -276,7 +343,8 @@ impl<'a> Decode<'a> {
         }
         let tiles = DecodedTiles {
             chunks,
-            length,
+            of_chunk,
+            of_tile: TILE,
             codes,
             raw,
         };
@@ -286,22 +354,17 @@ impl<'a> Decode<'a> {
     /// Decodes a chunk into the codes of its tiles, which may be more; returns their raw values.
     pub(super) fn chunk<T: Element>(
         &self,
-        part: Part,
+        divided: Divided<'_>,
         chunk: u64,
         codes: &mut [TileCodes],
         scratch: &mut Scratch,
     ) -> Result<Vec<Raw<T>>, FormatError> {
-        let before = match part {
-            Part::Coarse => 0,
-            Part::Fine => self.layout.coarse_chunks(),
-        };
-        let number = FIRST_ENTRY + before + chunk;
+        let number = divided.first_entry + chunk;
         let stored = self.source.entry(number)?;
-        let grid = self.layout.grid(part);
-        let length = self.layout.chunk_length(part);
-        let boxes = boxes(grid, length.of_chunk(grid, chunk));
+        let grid = divided.grid;
+        let boxes = boxes(grid, divided.length.of_chunk(grid, chunk));
         let tiles = ChunkTiles {
-            map: &self.map,
+            map: divided.map,
             tiles: &boxes,
         };
         let count = boxes.len().min(codes.len());
@@ -321,7 +384,7 @@ impl<'a> Decode<'a> {
     }
 
     /// The decoded values of the coarse field, in C order.
-    fn coarse<T: Element>(&self, start: &Start<T>) -> Result<Vec<T>, Error> {
+    pub(super) fn coarse<T: Element>(&self, start: &Start<T>) -> Result<Vec<T>, Error> {
         let grid = self.layout.grid(Part::Coarse);
         let codes = self.codes(Part::Coarse, &all_tiles(grid))?;
         self.coarse_of(start, &codes)
@@ -342,11 +405,16 @@ impl<'a> Decode<'a> {
             0..grid.tiles(),
             || predictor.store(),
             |store, number| {
-                apart(|| interpolate(&predictor, number, codes, &start.anchors, store));
+                apart(|| interpolate(&predictor, (number, 0), codes, &start.anchors, store));
                 out.put_tile(&grid.tile(number), store);
             },
         );
         Ok(known)
+    }
+
+    /// The predictor of the field.
+    pub(super) fn predictor<'s, T: Element>(&self, start: &'s Start<T>) -> Predictor<'s, T> {
+        Predictor::new(self.version, &self.layout.fine, start.model(), Part::Fine)
     }
 
     /// Decodes these tiles of the field, with these anchors.
@@ -361,12 +429,12 @@ impl<'a> Decode<'a> {
     ) {
         let grid = &self.layout.fine;
         let shape = grid.shape();
-        let predictor = Predictor::new(self.version, grid, start.model(), Part::Fine);
+        let predictor = self.predictor(start);
         parallel::map_with(
             numbers(grid, wanted).into_iter(),
             || predictor.store(),
             |store, number| {
-                apart(|| interpolate(&predictor, number, codes, anchors, store));
+                apart(|| interpolate(&predictor, (number, 0), codes, anchors, store));
                 // Raw values are output unchanged, whatever value the encoder predicted from.
                 let raw = codes.tile(number).map_or(&[][..], |tile| tile.raw);
                 for (at, value) in raw {
@@ -400,7 +468,10 @@ impl<'a> Decode<'a> {
             };
             let mut done = 0;
             let write = |at, values: &[T]| done += out.put(at, values);
-            let (version, codes) = (self.version, decoded.codes);
+            let version = self.version;
+            let Some(codes) = decoded.codes.first_chunk() else {
+                return;
+            };
             apart(|| {
                 tile_lorenzo::decode_on(version, shape, &tile, quantizer, codes, raw, write);
             });
@@ -409,19 +480,19 @@ impl<'a> Decode<'a> {
     }
 }
 
-/// Decodes a tile and its far faces.
-fn interpolate<T: Element>(
+/// Decodes the positions of a tile and its far faces that are of a level or a higher one.
+pub(super) fn interpolate<T: Element>(
     predictor: &Predictor<'_, T>,
-    number: u64,
+    (number, level): (u64, u32),
     codes: &DecodedTiles<T>,
     anchors: &[T],
     known: &mut TileStore<T>,
 ) {
     let grid = predictor.grid();
-    let shape = grid.shape();
+    let order = known.order();
     let coarse = predictor.anchor_grid();
     let tile = grid.tile(number);
-    let extents = tile::extents(shape);
+    let extents = order.extents_of_level(level);
     let [_, rows, columns] = grid.counts();
     let steps = [rows * columns, columns, 1];
     // Bit i of a number is set if the tile is the next one along axis i.
@@ -438,7 +509,7 @@ fn interpolate<T: Element>(
                 far |= 1 << axis;
             }
         }
-        (&tiles[far], tile::index(shape, position))
+        (&tiles[far], order.index_of_level(level, position))
     };
     let read = |position, lanes: &mut [u16]| {
         let (tile, at) = locate(position);
@@ -452,5 +523,5 @@ fn interpolate<T: Element>(
         tile.map_or(T::ZERO, |tile| tile.raw(at))
     };
     let anchor = |at| anchors[coarse.flat(at) as usize];
-    predictor.decode(&tile, read, raw, anchor, known);
+    predictor.decode((&tile, level), read, raw, anchor, known);
 }

@@ -6,6 +6,7 @@
 
 use crate::cpu::tiles::coder::Scratch;
 use crate::cpu::tiles::decompress::{Decode, DecodedTiles};
+use crate::cpu::tiles::lines::Lines;
 use crate::cpu::tiles::rows::Rows;
 use crate::cpu::{Progress, Version};
 use crate::damage::GridBox;
@@ -73,6 +74,7 @@ pub(crate) fn check<T: Element>(
     let all = 0..coarse + layout.fine_chunks();
     let elements = layout.fine.elements() / layout.fine_chunks().max(1);
     let length = layout.chunk;
+    let lines = Lines::new(layout, 0);
     let scratch = || {
         let codes = memory::try_zeroed::<TileCodes>(length.tiles().into())?;
         Ok::<_, Error>((Scratch::new(length)?, codes))
@@ -82,7 +84,11 @@ pub(crate) fn check<T: Element>(
         if part == Part::Fine {
             progress(elements);
         }
-        let fault = decode.chunk::<T>(part, chunk, codes, scratch).err()?;
+        let (divided, in_line) = match part {
+            Part::Fine if layout.levels > 0 => lines.divided(layout, &decode.line_map, chunk)?,
+            _ => (decode.divided(part), chunk),
+        };
+        let fault = decode.chunk::<T>(divided, in_line, codes, scratch).err()?;
         Some((part, chunk, fault))
     })?;
     Ok(lost(layout, faults.into_iter().flatten().collect()))
@@ -95,9 +101,13 @@ fn sound_codes<T: Element>(
     part: Part,
     faults: &mut Vec<Fault>,
 ) -> Result<DecodedTiles<T>, Error> {
-    let length = layout.chunk_length(part);
-    let chunks = (0..length.count(layout.grid(part))).collect();
-    let (tiles, found) = decode.decoded(part, chunks)?;
+    let divided = decode.divided(part);
+    let (tiles, found) = match part {
+        Part::Fine if layout.levels > 0 => {
+            decode.codes_of_lines((0..layout.fine.tiles()).collect(), 0)?
+        }
+        _ => decode.decoded(divided, (0..divided.length.count(divided.grid)).collect())?,
+    };
     faults.extend(found.into_iter().map(|(chunk, fault)| (part, chunk, fault)));
     Ok(tiles)
 }
@@ -105,12 +115,13 @@ fn sound_codes<T: Element>(
 /// The positions that are lost with faulty chunks, each with the first of these chunks.
 fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
     let mut seen = BTreeSet::new();
+    let lines = Lines::new(layout, 0);
     let lost = faults.into_iter().map(|(part, chunk, cause)| {
         let before = match part {
             Part::Coarse => 0,
             Part::Fine => layout.coarse_chunks(),
         };
-        let tiles = lost_tiles(layout, part, chunk).into_iter();
+        let tiles = lost_tiles(layout, &lines, part, chunk).into_iter();
         let new: Vec<u64> = tiles.filter(|tile| seen.insert(*tile)).collect();
         Lost {
             chunk: FIRST_ENTRY + before + chunk,
@@ -125,9 +136,12 @@ fn lost(layout: &TileLayout, faults: Vec<Fault>) -> Vec<Lost> {
 }
 
 /// The numbers of the tiles of the field that are lost with a chunk.
-fn lost_tiles(layout: &TileLayout, part: Part, chunk: u64) -> BTreeSet<u64> {
+fn lost_tiles(layout: &TileLayout, lines: &Lines, part: Part, chunk: u64) -> BTreeSet<u64> {
     let grid = layout.grid(part);
-    let own = layout.chunk_length(part).of_chunk(grid, chunk);
+    let own = match part {
+        Part::Fine if layout.levels > 0 => lines.tiles_of_chunk(layout, chunk),
+        _ => layout.chunk_length(part).of_chunk(grid, chunk),
+    };
     let Some(geometry) = layout.codec.predictor.geometry() else {
         return own.collect();
     };

@@ -79,6 +79,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
             fine: *grid,
             coarse: None,
             chunk: ChunkLength::Four,
+            levels: 0,
         };
         let (_, count) = Workspace::new(&tiles, Dtype::F32, View::empty());
         let codes = Self {

@@ -251,6 +251,7 @@ impl Plan {
                         prologue,
                         anchor: &|_, at| decoded[coarse.flat(at) as usize],
                         counted: &Kept::default(),
+                        lines: None,
                     };
                     field.put_chunks(&values, known, numbers, progress, put)
                 })

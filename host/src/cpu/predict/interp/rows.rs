@@ -55,20 +55,20 @@ pub(super) struct Positions {
     pub own: usize,
 }
 
-/// Predicts and visits all positions of a tile and its far faces, except the anchors, which the store must hold on
+/// Predicts and visits all positions of a tile and its far faces from level `lowest` on, except the anchors, which the store must hold on
 /// their own level.
 #[inline(always)]
 pub(super) fn walk<T: Element>(
     version: Version,
     shape: Shape,
-    tile: &TileBox,
+    (tile, lowest): (&TileBox, u32),
     parameters: &Parameters,
     coefficients: Option<&Coefficients>,
     store: &mut TileStore<T>,
     visitor: &mut impl Visitor<T>,
 ) {
     let rank = usize::from(shape.rank());
-    for level in (0..parameters.geometry.levels(shape)).rev() {
+    for level in (lowest..parameters.geometry.levels(shape)).rev() {
         store.refine_values(level);
         let flags = parameters.levels[level as usize];
         let layout = store.level(level);

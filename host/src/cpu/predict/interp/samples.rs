@@ -77,7 +77,7 @@ impl<T: Element> Work for Classes<'_, T> {
             counts: CellCounts::default(),
         };
         let store = self.store;
-        (self.model).walk(self.version, self.shape, &tile, store, &mut count);
+        (self.model).walk(self.version, self.shape, (&tile, 0), store, &mut count);
         count.counts
     }
 }
@@ -138,7 +138,7 @@ impl<T: Element> Work for SumTile<'_, T> {
                 },
             },
         };
-        (self.model).walk(self.version, shape, &tile, store, &mut quantize);
+        (self.model).walk(self.version, shape, (&tile, 0), store, &mut quantize);
         let mut sums = Box::new([0; _]);
         let fit = FitTile {
             version: self.version,

@@ -24,19 +24,19 @@ use ferrosz_codec::predict::slices::{ROOT, SETS};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::{FIRST_SLICE, TileBox};
 
-/// Predicts and visits all positions of a tile and its far faces, except the anchors, which the store must hold on their own
+/// Predicts and visits all positions of a tile and its far faces from level `lowest` on, except the anchors, which the store must hold on their own
 /// level. Within a class a slice follows the slices before it.
 #[inline(always)]
 pub(super) fn walk<T: Element>(
     version: Version,
-    tile: &TileBox,
+    (tile, lowest): (&TileBox, u32),
     parameters: &Parameters,
     coefficients: &Coefficients,
     store: &mut TileStore<T>,
     visitor: &mut impl Visitor<T>,
 ) {
     walk_root(tile, coefficients, store, visitor);
-    for level in (0..ROOT).rev() {
+    for level in (lowest..ROOT).rev() {
         store.refine_values(level);
         let rows = rows(version, tile, parameters, store, level, visitor.scope());
         let mut predictions = [T::ZERO; PIECE];

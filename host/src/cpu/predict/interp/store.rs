@@ -155,6 +155,11 @@ impl<T: Copy + Default> TileStore<T> {
         }
     }
 
+    /// The positions that are coded.
+    pub(crate) fn order(&self) -> TileOrder {
+        self.order
+    }
+
     /// The layout of a level, at most the highest one of the shape.
     #[inline(always)]
     pub(super) fn level(&self, level: u32) -> Level {
@@ -195,7 +200,7 @@ impl<T: Copy + Default> TileStore<T> {
 
     /// Sets the value at a position of a level, counted in its unit.
     #[inline(always)]
-    pub(super) fn set_value_of(&mut self, level: u32, position: [u32; 3], value: T) {
+    pub(crate) fn set_value_of(&mut self, level: u32, position: [u32; 3], value: T) {
         let at = self.level(level).index(position);
         self.values[at] = value;
     }
@@ -203,7 +208,13 @@ impl<T: Copy + Default> TileStore<T> {
     /// Copies the values of a row from a position on; its x is even.
     #[inline(always)]
     pub fn read_row(&self, position: [u32; 3], values: &mut [T]) {
-        let [evens, odds] = self.levels[0].halves(position);
+        self.read_row_of(0, position, values);
+    }
+
+    /// As [`TileStore::read_row`], of a level: positions are counted in its unit.
+    #[inline(always)]
+    pub(crate) fn read_row_of(&self, level: u32, position: [u32; 3], values: &mut [T]) {
+        let [evens, odds] = self.level(level).halves(position);
         merge(&self.values[evens..], &self.values[odds..], values);
     }
 
@@ -227,19 +238,26 @@ impl<T: Copy + Default> TileStore<T> {
         }
     }
 
-    /// Sets the codes of all positions that are in the field, on level 0 alone. `read` fills a slice, of at most a
-    /// step, with the codes of every second position along x from a position on.
+    /// Sets the codes of all positions of a level and of higher ones that are in the field, on this level alone. Positions
+    /// are counted in its unit. `read` fills a slice, of at most a step, with the codes of every second position along x from
+    /// a position on.
     #[inline(always)]
-    pub(super) fn set_codes(&mut self, tile: &TileBox, mut read: impl FnMut([u32; 3], &mut [u16])) {
+    pub(super) fn set_codes(
+        &mut self,
+        (tile, level): (&TileBox, u32),
+        mut read: impl FnMut([u32; 3], &mut [u16]),
+    ) {
         self.raw.clear();
         self.enter(tile);
-        let [depth, height, width] = self.ends;
+        let layout = self.level(level);
+        let row = self.order.extents_of_level(level)[2].min(ROW);
+        let [depth, height, width] = self.ends_of(level);
         for z in 0..depth {
             for y in 0..height {
-                for first in (0..width).step_by(ROW as usize) {
+                for first in (0..width).step_by(row as usize) {
                     for x in first..(first + 2).min(width) {
-                        let at = self.levels[0].index([z, y, x]);
-                        let count = (width - x).div_ceil(2).min(LANES) as usize;
+                        let at = layout.index([z, y, x]);
+                        let count = (width - x).div_ceil(2).min(row.div_ceil(2)) as usize;
                         let codes = &mut self.codes[at..at + count];
                         read([z, y, x], codes);
                         if has_raw(codes) {
@@ -253,15 +271,18 @@ impl<T: Copy + Default> TileStore<T> {
         }
     }
 
-    /// Sets the values of all positions below this level whose codes are [`RAW`], each on its own level.
+    /// Sets the values of all positions from `lowest` to below `levels` whose codes are [`RAW`], each on its own level.
+    /// Positions are counted in the unit of `lowest`, on which the codes were set.
     #[inline(always)]
-    pub(super) fn set_raw(&mut self, levels: u32, value: impl Fn([u32; 3]) -> T) {
+    pub(super) fn set_raw(&mut self, lowest: u32, levels: u32, value: impl Fn([u32; 3]) -> T) {
+        let first = self.order.first_axis();
+        let shift = |axis: usize, level: u32| if axis < first { 0 } else { level };
         for position in &self.raw {
-            let level = self.order.level_at(*position);
+            let of_field = [0, 1, 2].map(|axis| position[axis] << shift(axis, lowest));
+            let level = self.order.level_at(of_field);
             // Behind the first slice positions of the highest level are no anchors.
             if level < levels || self.order.has_slices() && position[0] > 0 {
-                let first = self.order.first_axis();
-                let of_level = |axis: usize| position[axis] >> if axis < first { 0 } else { level };
+                let of_level = |axis: usize| of_field[axis] >> shift(axis, level);
                 let at = self.level(level).index([0, 1, 2].map(of_level));
                 self.values[at] = value(*position);
             }
@@ -292,10 +313,10 @@ impl<T: Copy + Default> TileStore<T> {
         }
     }
 
-    /// Copies codes from each level to the next one, up to level `levels`.
+    /// Copies codes from each level to the next one, from level `lowest` up to level `levels`.
     #[inline(always)]
-    pub(super) fn coarsen_codes(&mut self, levels: u32) {
-        for level in 0..levels {
+    pub(super) fn coarsen_codes(&mut self, lowest: u32, levels: u32) {
+        for level in lowest..levels {
             let levels = [level, level + 1].map(|level| self.level(level));
             let ends = self.ends_of(level + 1);
             coarsen(&mut self.codes, levels, ends);

@@ -142,7 +142,7 @@ fn agrees<T: Element>(grid: TileGrid, geometry: Geometry, kind: FittedKind, seed
                     *code = code_of(flat([z, y, x]));
                 }
             };
-            predictor.decode(&tile, read, raw, anchor, &mut known);
+            predictor.decode((&tile, 0), read, raw, anchor, &mut known);
             each_position(shape, &model.tile(&tile), |position| {
                 let found = known.value(position);
                 assert_eq!(found.to_bits64(), right.known[flat(position)].to_bits64());

@@ -1,0 +1,318 @@
+//! Levels: every 2^k-th value of a field along each axis.
+
+use crate::cpu::mapping::conversion;
+use crate::cpu::tiles::every;
+use crate::cpu::{self, Version};
+use crate::decompress::{Decompressor, read, read_in_order};
+use crate::error::Error;
+use crate::memory::try_zeroed;
+use crate::number::Number;
+use crate::part::Part;
+use crate::progress::SILENT;
+use crate::reading::Reading;
+use crate::stream_ref::StreamRef;
+use ferrosz_codec::container::header::Header;
+use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::roles::Role;
+use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::shape::Shape;
+use ferrosz_codec::{Element, Value, with_value};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The extents of a level of a field with these extents: a level has the values whose coordinates can all be divided by
+/// 2^level.
+///
+/// ```
+/// assert_eq!(ferrosz_host::level_extents(&[100, 33, 1], 3), [13, 5, 1]);
+/// ```
+pub fn level_extents(extents: &[u64], level: u32) -> Vec<u64> {
+    extents.iter().map(|length| every(*length, level)).collect()
+}
+
+/// A box of a level of a stream's field.
+pub(crate) struct LevelReading {
+    level: u32,
+    /// What of the level is decoded, if it can be decoded without finer ones.
+    own: Option<Reading>,
+    /// The smallest box of the field that has all values.
+    of_field: Part,
+    /// The extents of the box of the level, and the levels that are counted along each axis.
+    lengths: Vec<u64>,
+    levels: Vec<u32>,
+}
+
+impl LevelReading {
+    /// The values of a level in a box of the field, or in all of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BoxOutside`].
+    pub(crate) fn new(
+        header: &Header,
+        order: &Order,
+        has_safeguards: bool,
+        (level, ranges): (u32, Option<&[Range<u64>]>),
+    ) -> Result<Self, Error> {
+        let layout = header.layout();
+        let user = order.user_extents(&layout.extents);
+        let extents = user.lengths();
+        let whole: Vec<_> = extents.iter().map(|length| 0..*length).collect();
+        let ranges = ranges.unwrap_or(&whole);
+        // The box must be one of the field.
+        Part::Box(ranges.to_vec()).pieces(&layout, order)?;
+        // The parts of a complex number belong together.
+        let along = |axis: usize| match order.is_complex() && axis + 1 == extents.len() {
+            true => 0,
+            false => level,
+        };
+        let levels: Vec<u32> = (0..extents.len()).map(along).collect();
+        let of_level: Vec<_> = (ranges.iter().zip(&levels))
+            .map(|(range, level)| every(range.start, *level)..every(range.end, *level))
+            .collect();
+        let of_field = of_level
+            .iter()
+            .zip(&levels)
+            .map(|(range, level)| match range.is_empty() {
+                true => 0..0,
+                false => range.start << level..((range.end - 1) << level) + 1,
+            });
+        let of_field = Part::Box(of_field.collect());
+        let is_apart = !has_safeguards && !order.is_complex() && is_apart(&layout, level);
+        let own = match is_apart {
+            true => Some(Reading::new(
+                &layout_of_level(&layout, level),
+                order,
+                Some(&Part::Box(of_level.clone())),
+            )?),
+            false => None,
+        };
+        let lengths = of_level.iter().map(|range| range.end - range.start);
+        Ok(Self {
+            level,
+            own,
+            of_field,
+            lengths: lengths.collect(),
+            levels,
+        })
+    }
+
+    /// How many values there are.
+    pub(crate) fn elements(&self) -> u64 {
+        self.lengths.iter().product()
+    }
+
+    /// The numbers of the entries of the chunk table that it needs.
+    pub(crate) fn entries(&self, layout: &Layout, order: &Order) -> Result<BTreeSet<u64>, Error> {
+        let of_field = Reading::new(layout, order, Some(&self.of_field))?;
+        let Some(own) = &self.own else {
+            return Ok(of_field.entries());
+        };
+        let mut entries = of_field.entries_of_mask();
+        for region in own.regions() {
+            entries.extend(cpu::tiles::entries_of_level(layout, self.level, &region));
+        }
+        Ok(entries)
+    }
+
+    /// The places of the values in the box of the field, in their order.
+    fn places(&self) -> impl Iterator<Item = u64> {
+        let Part::Box(ranges) = &self.of_field else {
+            unreachable!("a level is of a box")
+        };
+        let lengths: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+        (0..self.elements()).map(move |number| {
+            let (mut rest, mut place, mut step) = (number, 0, 1);
+            for axis in (0..lengths.len()).rev() {
+                let at = rest % self.lengths[axis];
+                rest /= self.lengths[axis];
+                place += (at << self.levels[axis]) * step;
+                step *= lengths[axis];
+            }
+            place
+        })
+    }
+}
+
+/// Whether a level of streams with this layout can be decoded without the finer ones.
+fn is_apart(layout: &Layout, level: u32) -> bool {
+    let anchor_level = layout.codec.tiles().map(|codec| codec.levels(layout.shape));
+    let has_level = anchor_level
+        .is_some_and(|most| most > 0 && (layout.levels > 0 || level >= u32::from(most)));
+    level > 0 && has_level && are_dimensions_axes(layout)
+}
+
+/// Whether each dimension of the coded field is one axis: then the levels of the field are those of its dimensions.
+fn are_dimensions_axes(layout: &Layout) -> bool {
+    let extents = &layout.extents;
+    let is_long = |axis: &usize| extents.lengths()[*axis] > 1;
+    let roles = extents.roles();
+    if layout.shape == Shape::Line {
+        return (0..extents.lengths().len()).filter(is_long).count() < 2;
+    }
+    let of_role = |axis: &usize| match roles.of(*axis) {
+        Role::Slice => 1,
+        _ => 0,
+    };
+    (extents.axes_of_dimensions().into_iter()).all(|axes| {
+        let axes: Vec<usize> = axes.filter(is_long).collect();
+        match roles.is_default() || layout.shape == Shape::Plane {
+            true => axes.len() < 2,
+            false => [0, 1]
+                .iter()
+                .all(|role| axes.iter().filter(|axis| of_role(axis) == *role).count() < 2),
+        }
+    })
+}
+
+/// The layout of the field of a level: that of its elements, in the same dimensions.
+fn layout_of_level(layout: &Layout, level: u32) -> Layout {
+    let lengths = level_extents(layout.extents.lengths(), level);
+    // Each length is at most that of the field, so these are extents, too.
+    let extents = layout.extents.with_lengths(&lengths);
+    Layout::new(
+        layout.codec,
+        layout.shape,
+        extents.unwrap_or(layout.extents),
+    )
+}
+
+/// [`Decompressor::level_of`] a type of values.
+type DecodeLevel<V> =
+    fn(&Decompressor, &StreamRef<'_>, &LevelReading, &mut [V]) -> Result<(), Error>;
+
+impl Decompressor {
+    /// Decompresses a level of a stream: every 2^level-th value along each axis, from the first one on. The values are those
+    /// that the whole field has there; level 0 is the whole field.
+    ///
+    /// If the stream's levels are [coded apart](crate::Compressor::levels_apart), only what the level needs is read and
+    /// decoded; so are levels from 4 on of all streams of planes and cubes with levels, and from 9 on of lines. Of other streams
+    /// all is decoded, and of streams with safeguards: that takes as long as the whole field does. A mask is read whole.
+    /// Levels are decoded on the CPU, unless all is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::decompress`].
+    pub fn level<N: Number>(&self, stream: &[u8], level: u32) -> Result<Vec<N>, Error> {
+        self.level_in(stream, level, None)
+    }
+
+    /// As [`Decompressor::level`], in a box of the field: of its values those that belong to the level.
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    ///
+    /// let field: Vec<f32> = (0..100 * 300).map(|i| (i as f32 * 1e-3).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[100, 300])?;
+    /// let stream = compressor.levels_apart(1)?.compress(&field)?;
+    /// let ranges = [10..20, 5..8];
+    /// let found: Vec<f32> = Decompressor::new().level_of_box(&stream, 1, &ranges)?;
+    /// // Rows 10, 12, 14, 16 and 18, and of each column 6.
+    /// assert_eq!(found.len(), 5);
+    /// assert!((found[1] - field[12 * 300 + 6]).abs() <= 1e-3);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BoxOutside`], and as [`Decompressor::decompress`].
+    pub fn level_of_box<N: Number>(
+        &self,
+        stream: &[u8],
+        level: u32,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<N>, Error> {
+        self.level_in(stream, level, Some(ranges))
+    }
+
+    /// As [`Decompressor::level_of_box`], or [`Decompressor::level`] without a box.
+    pub(crate) fn level_in<N: Number>(
+        &self,
+        bytes: &[u8],
+        level: u32,
+        ranges: Option<&[Range<u64>]>,
+    ) -> Result<Vec<N>, Error> {
+        let stream = read::<N::Part>(bytes)?;
+        if N::IS_COMPLEX && !stream.order.is_complex() {
+            return Err(Error::NotComplex(stream.header.value_type));
+        }
+        let of_parts = ranges.filter(|_| N::IS_COMPLEX).map(|ranges| {
+            let mut ranges = ranges.to_vec();
+            ranges.push(0..2);
+            ranges
+        });
+        let ranges = of_parts.as_deref().or(ranges);
+        let has_safeguards = !stream.safeguards.is_empty();
+        let wanted = (level, ranges);
+        let reading = LevelReading::new(&stream.header, &stream.order, has_safeguards, wanted)?;
+        let parts = reading.elements();
+        let mut values = try_zeroed::<N::Part>(parts)?;
+        match &reading.own {
+            _ if parts == 0 => {}
+            Some(_) => self.run_level(&stream, &reading, &mut values)?,
+            None => {
+                let all: Vec<N::Part> = self.values_of(bytes, Some(&reading.of_field), SILENT)?;
+                for (value, place) in values.iter_mut().zip(reading.places()) {
+                    *value = all[place as usize];
+                }
+            }
+        }
+        let mut numbers = try_zeroed::<N>(parts / crate::number::parts_of::<N>())?;
+        bytemuck::cast_slice_mut::<N, N::Part>(&mut numbers).copy_from_slice(&values);
+        Ok(numbers)
+    }
+
+    fn run_level<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        reading: &LevelReading,
+        values: &mut [V],
+    ) -> Result<(), Error> {
+        with_value!(V::TYPE, W => {
+            compiled_here!(decode: DecodeLevel<W> = Decompressor::level_of);
+            decode()(self, stream, reading, bytemuck::cast_slice_mut(values))
+        })
+    }
+
+    fn level_of<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        reading: &LevelReading,
+        values: &mut [V],
+    ) -> Result<(), Error> {
+        let Some(own) = &reading.own else {
+            return Ok(());
+        };
+        conversion::decode_to(&stream.conversion, values, |elements| {
+            let job = (Version::best(), stream, self.verifies_checksums(), SILENT);
+            cpu::with_level_reader(job, reading.level, &mut |read| {
+                read_in_order(read, &own.pieces, elements)
+            })?;
+            self.take_level_back(stream, reading, elements)
+        })
+    }
+
+    /// Turns decoded values of a level into elements. The mask has no levels, so all of it is read where values are wanted.
+    fn take_level_back<T: Element>(
+        &self,
+        stream: &StreamRef<'_>,
+        reading: &LevelReading,
+        elements: &mut [T],
+    ) -> Result<(), Error> {
+        if stream.header.classes.all() == 0 && stream.mapping.back().is_identity() {
+            return Ok(());
+        }
+        let layout = stream.header.layout();
+        let of_field = Reading::new(&layout, &stream.order, Some(&reading.of_field))?;
+        let mut all = try_zeroed::<T>(of_field.elements())?;
+        for (element, place) in elements.iter().zip(reading.places()) {
+            all[place as usize] = *element;
+        }
+        self.take_back(stream, &of_field, &mut all)?;
+        for (element, place) in elements.iter_mut().zip(reading.places()) {
+            *element = all[place as usize];
+        }
+        Ok(())
+    }
+}

@@ -70,6 +70,7 @@ fn to_json(stream: &Location, outline: &Outline) -> Value {
         "chunk_elements": info.chunk_elements,
         "chunk_dims": info.chunk_extents,
         "chunk_tiles": info.chunk_tiles,
+        "levels_apart": info.levels_apart,
         "chunks": info.chunks,
         "chunk_forms": {
             "zero": info.forms.zero,

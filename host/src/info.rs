@@ -55,6 +55,8 @@ pub struct Info {
     pub chunk_extents: Vec<u64>,
     /// Tiles of a full chunk; none for codecs of blocks.
     pub chunk_tiles: Option<u32>,
+    /// How many levels are coded apart: [`Compressor::levels_apart`](crate::Compressor::levels_apart).
+    pub levels_apart: u8,
     /// Number of chunks, including those of a coarse field of anchors.
     pub chunks: u64,
     /// The fill values of the mask, as `f64`; none without a mask. If there are some, the quiet NaN is among them. Kept
@@ -187,6 +189,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         chunk_elements: u64::from(header.layout().chunk_elements()),
         chunk_extents: chunk_extents(&header),
         chunk_tiles: header.codec.tiles().map(|_| header.chunk.tiles()),
+        levels_apart: header.levels,
         chunks: chunks.len() as u64,
         fills,
         keeps_zeros,

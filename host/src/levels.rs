@@ -6,19 +6,20 @@ use crate::cpu::{self, Version};
 use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
 use crate::memory::try_zeroed;
-use crate::number::Number;
+use crate::number::{Number, parts_of};
 use crate::part::Part;
 use crate::progress::SILENT;
 use crate::reading::Reading;
 use crate::stream_ref::StreamRef;
 use ferrosz_codec::container::header::Header;
 use ferrosz_codec::container::layout::Layout;
+use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::roles::Role;
-use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::axes::{Order, PARTS};
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::{Element, Value, with_value};
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// The extents of a level of a field with these extents: a level has the values whose coordinates can all be divided by
 /// 2^level.
@@ -139,7 +140,7 @@ fn is_apart(layout: &Layout, level: u32) -> bool {
     let anchor_level = layout.codec.tiles().map(|codec| codec.levels(layout.shape));
     let has_level = anchor_level
         .is_some_and(|most| most > 0 && (layout.levels > 0 || level >= u32::from(most)));
-    level > 0 && has_level && are_dimensions_axes(layout)
+    has_level && are_dimensions_axes(layout)
 }
 
 /// Whether each dimension of the coded field is one axis: then the levels of the field are those of its dimensions.
@@ -177,9 +178,16 @@ fn layout_of_level(layout: &Layout, level: u32) -> Layout {
     )
 }
 
-/// [`Decompressor::level_of`] a type of values.
-type DecodeLevel<V> =
-    fn(&Decompressor, &StreamRef<'_>, &LevelReading, &mut [V]) -> Result<(), Error>;
+/// [`Decompressor::levels_of`] a type of values.
+type DecodeLevels<V> = fn(
+    &Decompressor,
+    &StreamRef<'_>,
+    &[LevelReading],
+    &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
+) -> Result<(), Error>;
+
+/// Whether more levels are wanted.
+type Going = ControlFlow<()>;
 
 impl Decompressor {
     /// Decompresses a level of a stream: every 2^level-th value along each axis, from the first one on. The values are those
@@ -226,6 +234,43 @@ impl Decompressor {
         self.level_in(stream, level, Some(ranges))
     }
 
+    /// Decompresses levels of a stream one after the other, the coarsest first: level `from`, the next finer one, and so on to
+    /// level 0, which is the whole field. `take` gets the number and the values of each, and says whether to go on. What was
+    /// decoded for one level is not decoded again for the next one, if the stream's levels are
+    /// [coded apart](crate::Compressor::levels_apart).
+    ///
+    /// ```
+    /// # use ferrosz_host as ferrosz;
+    /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
+    /// use std::ops::ControlFlow;
+    ///
+    /// let field: Vec<f32> = (0..100 * 300).map(|i| (i as f32 * 1e-3).sin()).collect();
+    /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[100, 300])?;
+    /// let stream = compressor.levels_apart(3)?.compress(&field)?;
+    /// let mut lengths = Vec::new();
+    /// Decompressor::new().refine(&stream, 3, |level, values: Vec<f32>| {
+    ///     lengths.push((level, values.len()));
+    ///     if level > 1 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    /// })?;
+    /// assert_eq!(lengths, [(3, 13 * 38), (2, 25 * 75), (1, 50 * 150)]);
+    /// # Ok::<(), ferrosz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Decompressor::decompress`].
+    pub fn refine<N: Number>(
+        &self,
+        stream: &[u8],
+        from: u32,
+        mut take: impl FnMut(u32, Vec<N>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let wanted: Vec<u32> = (0..=from).rev().collect();
+        self.each_level(stream, &wanted, None, &mut |level, values| {
+            Ok(take(level, values))
+        })
+    }
+
     /// As [`Decompressor::level_of_box`], or [`Decompressor::level`] without a box.
     pub(crate) fn level_in<N: Number>(
         &self,
@@ -233,63 +278,126 @@ impl Decompressor {
         level: u32,
         ranges: Option<&[Range<u64>]>,
     ) -> Result<Vec<N>, Error> {
+        let mut found = Vec::new();
+        self.each_level(bytes, &[level], ranges, &mut |_, values| {
+            found = values;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
+    /// Decodes these levels in a box, or in the whole field.
+    fn each_level<N: Number>(
+        &self,
+        bytes: &[u8],
+        levels: &[u32],
+        ranges: Option<&[Range<u64>]>,
+        take: &mut dyn FnMut(u32, Vec<N>) -> Result<Going, Error>,
+    ) -> Result<(), Error> {
         let stream = read::<N::Part>(bytes)?;
         if N::IS_COMPLEX && !stream.order.is_complex() {
             return Err(Error::NotComplex(stream.header.value_type));
         }
         let of_parts = ranges.filter(|_| N::IS_COMPLEX).map(|ranges| {
             let mut ranges = ranges.to_vec();
-            ranges.push(0..2);
+            ranges.push(0..PARTS);
             ranges
         });
         let ranges = of_parts.as_deref().or(ranges);
         let has_safeguards = !stream.safeguards.is_empty();
-        let wanted = (level, ranges);
-        let reading = LevelReading::new(&stream.header, &stream.order, has_safeguards, wanted)?;
-        let parts = reading.elements();
-        let mut values = try_zeroed::<N::Part>(parts)?;
-        match &reading.own {
-            _ if parts == 0 => {}
-            Some(_) => self.run_level(&stream, &reading, &mut values)?,
-            None => {
+        let reading = |level: &u32| {
+            LevelReading::new(
+                &stream.header,
+                &stream.order,
+                has_safeguards,
+                (*level, ranges),
+            )
+        };
+        let readings = levels.iter().map(reading).collect::<Result<Vec<_>, _>>()?;
+        let mut give = |reading: &LevelReading, values: Vec<N::Part>| {
+            let mut numbers = try_zeroed::<N>(reading.elements() / parts_of::<N>())?;
+            bytemuck::cast_slice_mut::<N, N::Part>(&mut numbers).copy_from_slice(&values);
+            take(reading.level, numbers)
+        };
+        // All levels are coded apart, or none below that of the anchors.
+        let apart = readings
+            .iter()
+            .take_while(|reading| reading.own.is_some())
+            .count();
+        let (apart, others) = readings.split_at(apart);
+        let mut is_over = false;
+        if !apart.is_empty() {
+            self.run_levels(&stream, apart, &mut |reading, values| {
+                let going = give(reading, values)?;
+                is_over = going.is_break();
+                Ok(going)
+            })?;
+        }
+        for reading in others {
+            if is_over {
+                break;
+            }
+            let mut values = try_zeroed::<N::Part>(reading.elements())?;
+            if !values.is_empty() {
                 let all: Vec<N::Part> = self.values_of(bytes, Some(&reading.of_field), SILENT)?;
                 for (value, place) in values.iter_mut().zip(reading.places()) {
                     *value = all[place as usize];
                 }
             }
+            is_over = give(reading, values)?.is_break();
         }
-        let mut numbers = try_zeroed::<N>(parts / crate::number::parts_of::<N>())?;
-        bytemuck::cast_slice_mut::<N, N::Part>(&mut numbers).copy_from_slice(&values);
-        Ok(numbers)
+        Ok(())
     }
 
-    fn run_level<V: Value>(
+    fn run_levels<V: Value>(
         &self,
         stream: &StreamRef<'_>,
-        reading: &LevelReading,
-        values: &mut [V],
+        readings: &[LevelReading],
+        take: &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
-            compiled_here!(decode: DecodeLevel<W> = Decompressor::level_of);
-            decode()(self, stream, reading, bytemuck::cast_slice_mut(values))
+            compiled_here!(decode: DecodeLevels<W> = Decompressor::levels_of);
+            decode()(self, stream, readings, &mut |reading, values| {
+                take(reading, bytemuck::allocation::cast_vec(values))
+            })
         })
     }
 
-    fn level_of<V: Value>(
+    fn levels_of<V: Value>(
         &self,
         stream: &StreamRef<'_>,
-        reading: &LevelReading,
-        values: &mut [V],
+        readings: &[LevelReading],
+        take: &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
     ) -> Result<(), Error> {
-        let Some(own) = &reading.own else {
+        let job = (Version::best(), stream, self.verifies_checksums(), SILENT);
+        let has_values = |reading: &&LevelReading| reading.elements() > 0;
+        if readings.iter().find(has_values).is_none() {
+            // Without elements nothing of the stream is read: a part of it may be unknown.
+            for reading in readings {
+                if take(reading, Vec::new())?.is_break() {
+                    break;
+                }
+            }
             return Ok(());
-        };
-        conversion::decode_to(&stream.conversion, values, |elements| {
-            let job = (Version::best(), stream, self.verifies_checksums(), SILENT);
-            cpu::with_level_reader(job, reading.level, &mut |read| {
-                read_in_order(read, &own.pieces, elements)
-            })?;
-            self.take_level_back(stream, reading, elements)
+        }
+        cpu::with_level_reader(job, &mut |read| {
+            for reading in readings {
+                let Some(own) = &reading.own else {
+                    continue;
+                };
+                let mut values = try_zeroed::<V>(reading.elements())?;
+                conversion::decode_to(&stream.conversion, &mut values, |elements| {
+                    let read = |region: &Region, values: &mut [V::Coded]| {
+                        read(reading.level, region, values)
+                    };
+                    read_in_order(&read, &own.pieces, elements)?;
+                    self.take_level_back(stream, reading, elements)
+                })?;
+                if take(reading, values)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
         })
     }
 

@@ -172,33 +172,37 @@ pub(crate) fn with_reader<T: Element>(
     })
 }
 
-/// As [`with_reader`], with regions of a level, of a codec that has levels.
+/// Decodes a region of a level, which has elements, into values that are as many.
+pub(crate) type ReadLevel<'a, T> = &'a dyn Fn(u32, &Region, &mut [T]) -> Result<(), Error>;
+
+/// As [`with_reader`], with regions of levels, of a codec that has levels.
 pub(crate) fn with_level_reader<T: Element>(
     job: Decompression<'_>,
-    level: u32,
-    work: &mut dyn FnMut(Read<'_, T>) -> Result<(), Error>,
+    work: &mut dyn FnMut(ReadLevel<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     with_element!(T::DTYPE, E => {
-        compiled_here!(reader: fn(Decompression<'_>, u32, Work<'_, E>) -> Result<(), Error> = with_level_reader_of::<E>);
-        reader()(job, level, &mut |read| {
-            work(&|region, values| read(region, bytemuck::cast_slice_mut(values)))
+        compiled_here!(reader: fn(Decompression<'_>, LevelWork<'_, E>) -> Result<(), Error> = with_level_reader_of::<E>);
+        reader()(job, &mut |read| {
+            work(&|level, region, values| read(level, region, bytemuck::cast_slice_mut(values)))
         })
     })
 }
 
+type LevelWork<'a, T> = &'a mut dyn FnMut(ReadLevel<'_, T>) -> Result<(), Error>;
+
 fn with_level_reader_of<T: Element>(
     (version, stream, verify, progress): Decompression<'_>,
-    level: u32,
-    work: Work<'_, T>,
+    work: LevelWork<'_, T>,
 ) -> Result<(), Error> {
     let none = || Error::NoLevels(stream.header.codec.into());
     let layout = stream.header.layout().tiles();
     let layout = layout.as_ref().ok_or_else(none)?;
-    let field = tiles::LevelField::new(layout, level);
-    let field = field.ok_or_else(none)?;
     let reader = tiles::LevelReader::new(version, stream, layout, verify)?;
     let reader = reader.ok_or_else(none)?;
-    work(&|region, values| reader.read(&field, region, values, progress))
+    work(&|level, region, values| {
+        let field = tiles::LevelField::new(layout, level).ok_or_else(none)?;
+        reader.read(&field, region, values, progress)
+    })
 }
 
 /// The arguments without the work.

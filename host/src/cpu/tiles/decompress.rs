@@ -30,7 +30,7 @@ use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
 use ferrosz_codec::tile::{self, LANES, TILE};
 use ferrosz_codec::{Element, FormatError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Decodes regions of one stream, whose prologue and coarse field are decoded once.
 pub(crate) struct Reader<'a, T> {
@@ -186,6 +186,38 @@ impl<T: Element> DecodedTiles<T> {
             of_chunk: 1,
             of_tile,
         })
+    }
+
+    /// Whether a chunk was decoded, and is sound.
+    pub(super) fn has_chunk(&self, chunk: u64) -> bool {
+        let at = self.chunks.binary_search(&chunk);
+        at.is_ok_and(|at| self.raw[at].is_some())
+    }
+
+    /// These tiles and others, of chunks of the same length, of which none is sound in both.
+    pub(super) fn merged(self, other: Self) -> Self {
+        if other.chunks.is_empty() {
+            return self;
+        }
+        let mut all: BTreeMap<u64, (Vec<u16>, Option<Vec<Raw<T>>>)> = BTreeMap::new();
+        let (of_chunk, of_tile) = (self.of_chunk, self.of_tile);
+        for part in [self, other] {
+            let codes = part.codes.chunks(part.of_chunk as usize * part.of_tile);
+            let chunks = part.chunks.iter().zip(codes).zip(part.raw);
+            all.extend(chunks.map(|((chunk, codes), raw)| (*chunk, (codes.to_vec(), raw))));
+        }
+        let mut merged = Self {
+            chunks: all.keys().copied().collect(),
+            of_chunk,
+            of_tile,
+            codes: Vec::new(),
+            raw: Vec::new(),
+        };
+        for (codes, raw) in all.into_values() {
+            merged.codes.extend(codes);
+            merged.raw.push(raw);
+        }
+        merged
     }
 
     /// The numbers of chunks of one tile, with the codes and raw values of the tiles, none if a tile is lost.

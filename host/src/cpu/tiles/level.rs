@@ -19,8 +19,9 @@ use ferrosz_codec::predict::interp::geometry::Geometry;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RAW;
 use ferrosz_codec::tile::{self, Part, ROW, TILE, TileGrid};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
 
 /// The field of every 2^level-th position of a field of tiles, along each axis.
 pub(crate) struct LevelField<'a> {
@@ -134,12 +135,17 @@ pub(crate) fn every(length: u64, level: u32) -> u64 {
     length.checked_shr(level).unwrap_or(0) + u64::from(length & mask != 0)
 }
 
-/// Decodes regions of levels of a stream; what is decoded for one is kept for the next one.
+/// Decodes regions of levels of a stream.
 pub(crate) struct LevelReader<'a, T> {
     decode: Decode<'a>,
     start: Start<T>,
     coarse: Vec<T>,
+    /// The chunks of lines that were decoded, for the next level, by the entry of the first chunk of the line.
+    known: Mutex<KnownLines<T>>,
 }
+
+/// Decoded chunks of lines.
+type KnownLines<T> = BTreeMap<u64, DecodedTiles<T>>;
 
 impl<'a, T: Element> LevelReader<'a, T> {
     /// A reader of a stream that has elements. None if the codec has no levels.
@@ -158,6 +164,7 @@ impl<'a, T: Element> LevelReader<'a, T> {
             decode,
             start,
             coarse,
+            known: Mutex::default(),
         }))
     }
 
@@ -175,9 +182,11 @@ impl<'a, T: Element> LevelReader<'a, T> {
             return Ok(());
         }
         let (own, tiles) = field.tiles(region);
-        let codes = self
-            .decode
-            .codes_of_level(Vec::from_iter(tiles), field.level)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let tiles = Vec::from_iter(tiles);
+        let codes = (self.decode).codes_of_lines(tiles, field.level, Some(&mut known));
+        let codes = first_fault(codes?)?;
+        drop(known);
         self.compose(field, &codes, own, &out, progress);
         Ok(())
     }
@@ -257,20 +266,16 @@ impl Decode<'_> {
         tiles: Vec<u64>,
         level: u32,
     ) -> Result<DecodedTiles<T>, Error> {
-        let (decoded, faults) = self.codes_of_lines(tiles, level)?;
-        // Of several faults, the one in the lowest chunk is reported.
-        match faults.into_iter().next() {
-            None => Ok(decoded),
-            Some((_, fault)) => Err(fault.into()),
-        }
+        first_fault(self.codes_of_lines(tiles, level, None)?)
     }
 
     /// The codes of these tiles, whose numbers ascend, from this level on; returns also the faults, by the numbers of the
-    /// chunks in the field.
+    /// chunks in the field. Chunks that are known are not decoded again; sound ones that were not are known then.
     pub(super) fn codes_of_lines<T: Element>(
         &self,
         tiles: Vec<u64>,
         level: u32,
+        mut known: Option<&mut KnownLines<T>>,
     ) -> Result<(DecodedTiles<T>, Faults), Error> {
         let layout = self.layout;
         let order = layout.codec.order(layout.shape());
@@ -279,8 +284,17 @@ impl Decode<'_> {
         let mut all_faults = Vec::new();
         for line in &Lines::new(layout, level).lines {
             let divided = line.divided(layout, &self.line_map);
-            let chunks = line.chunks_of(divided.length, &tiles).into_iter().collect();
-            let (of_line, faults) = self.decoded::<T>(divided, chunks)?;
+            let mut chunks = line.chunks_of(divided.length, &tiles);
+            let earlier = known.as_mut();
+            let earlier = earlier.and_then(|known| known.remove(&divided.first_entry));
+            if let Some(earlier) = &earlier {
+                chunks.retain(|chunk| !earlier.has_chunk(*chunk));
+            }
+            let chunks = chunks.into_iter().collect();
+            let (mut of_line, faults) = self.decoded::<T>(divided, chunks)?;
+            if let Some(earlier) = earlier {
+                of_line = earlier.merged(of_line);
+            }
             let before = divided.first_entry - self.divided(Part::Fine).first_entry;
             all_faults.extend(
                 faults
@@ -288,6 +302,9 @@ impl Decode<'_> {
                     .map(|(chunk, fault)| (before + chunk, fault)),
             );
             gather(layout.shape(), &layout.fine, line, &of_line, &mut decoded);
+            if let Some(known) = &mut known {
+                known.insert(divided.first_entry, of_line);
+            }
         }
         parallel::each(decoded.each_mut(), |(_, _, raw)| {
             if let Some([raw]) = raw.as_deref_mut() {
@@ -295,6 +312,14 @@ impl Decode<'_> {
             }
         });
         Ok((decoded, all_faults))
+    }
+}
+
+/// What was decoded, if nothing was faulty; otherwise the fault in the lowest chunk.
+fn first_fault<T>((decoded, faults): (DecodedTiles<T>, Faults)) -> Result<DecodedTiles<T>, Error> {
+    match faults.into_iter().next() {
+        None => Ok(decoded),
+        Some((_, fault)) => Err(fault.into()),
     }
 }
 

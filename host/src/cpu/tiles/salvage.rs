@@ -104,7 +104,7 @@ fn sound_codes<T: Element>(
     let divided = decode.divided(part);
     let (tiles, found) = match part {
         Part::Fine if layout.levels > 0 => {
-            decode.codes_of_lines((0..layout.fine.tiles()).collect(), 0)?
+            decode.codes_of_lines((0..layout.fine.tiles()).collect(), 0, None)?
         }
         _ => decode.decoded(divided, (0..divided.length.count(divided.grid)).collect())?,
     };

@@ -186,6 +186,10 @@ pub struct Compress {
     /// fits a screen; docs/command.md does.
     #[arg(long, value_name = "N", hide = true)]
     pub chunk_tiles: Option<u32>,
+    /// Levels to code apart, for `decompress --level`; with splines. The help has no line for it, so that it fits a screen;
+    /// docs/command.md does.
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub levels: Option<u8>,
     /// Roles of dimensions, as s,z,y,x: z, y and x together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<AxesSetting>,
@@ -245,6 +249,9 @@ pub struct Decompress {
     /// The part of the array to decompress; all of it if not given.
     #[command(flatten)]
     pub part: PartFlags,
+    /// Every 2^K-th value along each dimension, of the array or of a box: quick where levels were compressed apart
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..64), conflicts_with_all = ["elements", "salvage", "frames"])]
+    pub level: Option<u32>,
     /// Of a file of frames, these: a number or a range, its end not included; also --frame
     #[arg(long, alias = "frame", value_name = "FROM:TO")]
     pub frames: Option<OpenRange>,

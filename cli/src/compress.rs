@@ -130,6 +130,10 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         compressor = (compressor.with_chunk_tiles(tiles))
             .map_err(|error| Failure::usage(format_args!("--chunk-tiles: {error}")))?;
     }
+    if let Some(levels) = args.levels {
+        compressor = (compressor.levels_apart(levels))
+            .map_err(|error| Failure::usage(format_args!("--levels: {error}")))?;
+    }
     compressor = match (args.stats, args.no_stats || args.frames) {
         (true, _) => compressor.statistics(true),
         (false, false) => compressor.small_statistics(),

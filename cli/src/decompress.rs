@@ -4,7 +4,7 @@ use crate::files::{Job, array_name};
 use crate::frames::{Streams, decompress::FramesJob};
 use crate::{
     args::Decompress,
-    array::{Array, Shape},
+    array::{Array, ArrayType, Shape},
     common::Common,
     damage,
     damage::Cut,
@@ -19,10 +19,11 @@ use crate::{
 };
 use ferrosz::codec::with_value;
 use ferrosz::stream::Damage;
-use ferrosz::{Decompressor, Device, Info, Part, Value};
+use ferrosz::{Decompressor, Device, Info, Part, Value, level_extents_of_box};
 use serde_json::json;
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -33,14 +34,14 @@ use std::time::Instant;
 /// If the stream cannot be read, is damaged (with `--salvage`: damaged outside of its chunks), the device cannot be
 /// used, or the output cannot be written.
 pub fn run(args: &Decompress, common: &Common) -> Result<bool, Failure> {
-    let is_part = args.part.elements.is_some() || args.part.box_.is_some();
+    let is_part = args.part.elements.is_some() || args.part.box_.is_some() || args.level.is_some();
     // By default, a part would get the file name of the whole array.
     if is_part
         && let ([Location::File(_) | Location::Url(_)], None) =
             (&args.files.files[..], &args.files.out_dir)
     {
         return Err(Failure::usage(
-            "a part of an array has no default output: name an output",
+            "a part or a level of an array has no default output: name an output",
         ));
     }
     args.files.each(common, Holds::Array, array_name, |job| {
@@ -76,8 +77,9 @@ fn decompress<V: Value>(
     let start = Instant::now();
     let cut = Cut::of(stream, info);
     let force = args.files.replace.force;
-    let whole_file = output::seekable(&job.output)
-        .filter(|_| part.is_none() && !args.salvage && cfg!(target_endian = "little"));
+    let whole_file = output::seekable(&job.output).filter(|_| {
+        part.is_none() && args.level.is_none() && !args.salvage && cfg!(target_endian = "little")
+    });
     let (extents, damages, time) = match whole_file {
         // The file is written while the stream is decoded, so that the array need not fit in memory.
         Some(path) => {
@@ -92,8 +94,9 @@ fn decompress<V: Value>(
         }
     };
     let elements: u64 = extents.iter().product();
-    // Damaged streams, and parts of streams of tiles, are decoded on the CPU.
-    let device = match args.salvage || (part.is_some() && info.chunk_tiles.is_some()) {
+    // Damaged streams, levels, and parts of streams of tiles, are decoded on the CPU.
+    let is_apart = part.is_some() || args.level.is_some();
+    let device = match args.salvage || (is_apart && info.chunk_tiles.is_some()) {
         true => Device::Cpu,
         false => {
             let decompressor = Decompressor::new().device(common.device);
@@ -125,8 +128,16 @@ fn decode<V: Value>(
 ) -> Result<(Array<V>, Vec<Damage>), Failure> {
     let explain = |error| stream_file::explain(&job.input, error);
     let (mut extents, mut damages) = (info.extents.clone(), Vec::new());
-    let values: Values<V> = match part {
-        None if args.salvage => {
+    let values: Values<V> = match (args.level, part) {
+        (Some(level), part) => {
+            let of = Shape::of_stream(info).of;
+            let wanted = LevelBox::new(level, of, info.number_extents(), part);
+            extents = wanted.extents;
+            let decompressor = Decompressor::new().device(common.device);
+            let values = decompressor.level_of_box::<V>(stream, level, &wanted.ranges);
+            values.map_err(explain)?.into()
+        }
+        (None, None) if args.salvage => {
             let progress = progress::<V>("salvaging", info, common);
             let more = |more| progress.advance(more);
             let salvaged = Decompressor::new().progress(&more).salvage(stream);
@@ -136,8 +147,8 @@ fn decode<V: Value>(
             damages = found;
             values.into()
         }
-        None => whole_or_mapped(stream, info, common).map_err(explain)?,
-        Some(part) => {
+        (None, None) => whole_or_mapped(stream, info, common).map_err(explain)?,
+        (None, Some(part)) => {
             let of = Shape::of_stream(info).of;
             extents = of.of_values(part.extents());
             let decompressor = Decompressor::new().device(common.device);
@@ -152,6 +163,30 @@ fn decode<V: Value>(
         values,
     };
     Ok((array, damages))
+}
+
+/// A box of an array of which a level is wanted, in its values.
+pub struct LevelBox {
+    /// The ranges of the box.
+    pub ranges: Vec<Range<u64>>,
+    /// The extents of the level's values in it.
+    pub extents: Vec<u64>,
+}
+
+impl LevelBox {
+    /// A box of the numbers of an array with these extents, or all of it.
+    pub fn new(level: u32, of: ArrayType, numbers: &[u64], part: Option<&Part>) -> Self {
+        let whole = Part::Box(numbers.iter().map(|length| 0..*length).collect());
+        let part = part.unwrap_or(&whole);
+        let ranges_of = |part: &Part| match part {
+            Part::Box(ranges) => ranges.clone(),
+            Part::Elements(range) => vec![range.clone()],
+        };
+        Self {
+            ranges: ranges_of(&of.part_of_values(part)),
+            extents: of.of_values(level_extents_of_box(&ranges_of(part), level)),
+        }
+    }
 }
 
 /// Decompresses a whole stream to a file.

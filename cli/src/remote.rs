@@ -4,6 +4,7 @@ use crate::{
     args::Decompress,
     array::{Array, ArrayType},
     common::Common,
+    decompress::LevelBox,
     failure::Failure,
     field_file,
     files::Job,
@@ -46,7 +47,7 @@ pub fn explain(url: &str, error: Error) -> Failure {
     Failure::failed(format_args!("{url}: {error}"))
 }
 
-/// Decompresses a part of the array of a stream on a server, reading no more than the part needs.
+/// Decompresses a part or a level of the array of a stream on a server, reading no more than it needs.
 ///
 /// # Errors
 ///
@@ -63,15 +64,25 @@ pub fn decompress_part(
         dtype: stream.dtype(),
         is_complex: stream.is_complex(),
     };
-    let Some(part) = args.part.of(of.of_numbers(&stream.extents()))? else {
-        return Err(Failure::usage("name a part: --elements or --box"));
+    let numbers = of.of_numbers(&stream.extents()).to_vec();
+    let (dtype, part) = (of.dtype, args.part.of(&numbers)?);
+    let level = args
+        .level
+        .map(|level| (level, LevelBox::new(level, of, &numbers, part.as_ref())));
+    let extents = match (&level, &part) {
+        (Some((_, wanted)), _) => wanted.extents.clone(),
+        (None, Some(part)) => of.of_values(part.extents()),
+        (None, None) => return Err(Failure::usage("name a part: --elements, --box or --level")),
     };
-    let (dtype, extents) = (of.dtype, of.of_values(part.extents()));
-    let part = of.part_of_values(&part);
+    let part = part.map(|part| of.part_of_values(&part));
     let decompressor = Decompressor::new().device(common.device);
     with_value!(dtype, V => {
-        let values: Vec<V> = (stream.decompress_part(&decompressor, &part))
-            .map_err(|error| explain(url, error))?;
+        let values: Result<Vec<V>, Error> = match (&level, &part) {
+            (Some((level, wanted)), _) => stream.level(&decompressor, *level, Some(&wanted.ranges)),
+            (None, Some(part)) => stream.decompress_part(&decompressor, part),
+            (None, None) => Ok(Vec::new()),
+        };
+        let values = values.map_err(|error| explain(url, error))?;
         let extents = extents.clone();
         field_file::write(&job.output, args.files.replace.force, &Array { extents, is_complex: of.is_complex, values: values.into() })?;
     });

@@ -31,6 +31,19 @@ pub fn level_extents(extents: &[u64], level: u32) -> Vec<u64> {
     extents.iter().map(|length| every(*length, level)).collect()
 }
 
+/// The extents of the values of a level in a box of a field.
+///
+/// ```
+/// assert_eq!(ferrosz_host::level_extents_of_box(&[10..20, 5..8, 1..2], 1), [5, 1, 0]);
+/// ```
+pub fn level_extents_of_box(ranges: &[Range<u64>], level: u32) -> Vec<u64> {
+    let lengths = ranges.iter().map(|range| {
+        let before = |end| every(end, level);
+        before(range.end).saturating_sub(before(range.start))
+    });
+    lengths.collect()
+}
+
 /// A box of a level of a stream's field.
 pub(crate) struct LevelReading {
     level: u32,

@@ -95,7 +95,7 @@ pub use ferrosz_codec::{
 pub use fill::Fill;
 pub use info::{Info, info, max_compressed_len};
 pub use length::Length;
-pub use levels::level_extents;
+pub use levels::{level_extents, level_extents_of_box};
 pub use number::{Complex, Number};
 pub use part::Part;
 pub use progress::Reporting;

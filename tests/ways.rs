@@ -115,14 +115,16 @@ impl<V: Value> Case<V> {
         let Self { setting, .. } = self;
         let plain = self.plain();
         let gpus = Device::Gpus(Gpus::emulated(3).expect("a count"));
-        for (way, found) in [
-            ("file", self.seek()),
-            ("GPU", self.on(Device::Emulator)),
-            ("GPUs", self.on(gpus)),
-            ("batch", self.batch()),
+        let is_on_cpu = *setting == Some(Setting::Levels);
+        for (way, found, device) in [
+            ("file", self.seek(), None),
+            ("GPU", self.on(Device::Emulator), Some(Device::Emulator)),
+            ("GPUs", self.on(gpus), Some(gpus)),
+            ("batch", self.batch(), None),
         ] {
+            let refused = device.filter(|_| is_on_cpu).map(Error::LevelsOnDevice);
             assert!(
-                found.as_ref() == Ok(&plain),
+                found.as_ref() == refused.as_ref().map_or(Ok(&plain), Err),
                 "{way} {setting:?} {}",
                 V::TYPE
             );
@@ -168,6 +170,7 @@ fn check_type<V: Value>() {
             case(None, &|plain| Ok(plain.axes_auto()));
         }
         if codec.has_levels() {
+            case(Some(Setting::Levels), &|plain| plain.levels_apart(2));
             case(converted, &|plain| plain.prefer(Preference::Quality));
         }
     }

@@ -90,8 +90,13 @@ fn chunks(info: &Info) -> String {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     let tiles = info.chunk_tiles.map(|tiles| format!("{tiles} tiles of "));
+    let apart = match info.levels_apart {
+        0 => String::new(),
+        1 => ", 1 level apart".to_owned(),
+        levels => format!(", {levels} levels apart"),
+    };
     format!(
-        "{} of {}{} values: {}",
+        "{} of {}{} values{apart}: {}",
         info.chunks,
         tiles.unwrap_or_default(),
         report::lengths(&info.chunk_extents),

@@ -18,6 +18,7 @@ mod killed;
 #[cfg(target_os = "linux")]
 mod large;
 mod layouts;
+mod levels;
 mod parts;
 mod plan;
 mod safeguards;

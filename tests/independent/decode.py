@@ -31,7 +31,10 @@ def decode_level(data, level):
     Raises as decode does.
     """
     try:
-        values = values_of_stream(Stream(data), level)
+        stream = Stream(data)
+        if level and stream.is_complex:
+            raise ValueError("section 34 has levels of the parts of complex numbers, not of the numbers")
+        values = values_of_stream(stream, level)
     except ValueError as reason:
         raise ValueError(f"{reason}{need_of(data)}") from reason
     return values[(slice(None, None, 1 << level),) * values.ndim]

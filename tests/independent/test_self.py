@@ -303,6 +303,8 @@ class Container(unittest.TestCase):
             np.testing.assert_array_equal(found.ravel(), values[::2] + 1j * values[1::2])
             found = decode(stream(dtype, (2, 6), turned + record))
             np.testing.assert_array_equal(found, values[:6] + 1j * values[6:])
+        with self.assertRaisesRegex(ValueError, "levels of the parts"):
+            decode_level(stream(F32, (6, 2), record), 1)
         for extents, records in (((6, 2), turned + record), ((2, 6), record), ((12,), record),
                                  ((6, 2), record + record), ((6, 2), pad(b"CPLX" + struct.pack("<I", 4) + bytes(4)))):
             self.refuse(stream(F32, extents, records), "CPLX")

@@ -1,6 +1,6 @@
 """The container: header, records, chunk table, payload, updates, checksums.
 
-Sections 1, 2 (chunk table), 7, 8, 15 (entries of streams of tiles), and 22 to 24 (header and records) of the text.
+Sections 1, 2 (chunk table), 7, 8, 15 and 34 (entries of streams of tiles), and 22 to 24 (header, records) of the text.
 """
 
 import struct
@@ -11,6 +11,7 @@ import numpy as np
 import conversion
 import safeguards
 import grid
+import lines
 
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
 UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
@@ -104,6 +105,7 @@ class Header:
     has_sections: int
     update_bytes: int
     tiles: int  # of a whole chunk; None with codecs of blocks
+    apart: int  # the number of levels that are coded apart (section 34)
 
     @property
     def n(self):
@@ -138,6 +140,41 @@ class Header:
     def tiles_of_coarse(self):
         """Section 9: tiles of a whole chunk of the coarse field."""
         return 1 if self.tiles == 4 and self.coder != BITPLANE else self.tiles
+
+    @property
+    def distance(self):
+        """B of section 15; None without anchors."""
+        return grid.anchor_distance(self.shape, GEOMETRY.get(self.predictor))
+
+    @property
+    def top_level(self):
+        """L of section 16, the level of anchors; 0 without."""
+        return self.distance.bit_length() - 1 if self.has_levels else 0
+
+    @property
+    def field_grid(self):
+        """The tiles of the field."""
+        return self.grid_of(self.field, self.tiles)
+
+    @property
+    def coarse_grid(self):
+        """The tiles of the coarse field."""
+        return self.grid_of(grid.coarse_extents(self.field, self.shape, self.distance), self.tiles_of_coarse)
+
+    def grid_of(self, field, tiles):
+        return grid.TileGrid(field, self.shape, self.distance, self.slices, tiles, self.predictor == SLICES)
+
+    @property
+    def line_grids(self):
+        """Section 34: the tiles of the lines, from line 0 on; none if no levels are apart."""
+        return lines.grids(self.field_grid, self.apart, self.tiles) if self.apart else []
+
+    @property
+    def coded_grids(self):
+        """Sections 15 and 34: the coarse field, if there is one, and the field or its lines, in the order of their
+        chunks."""
+        coarse = [self.coarse_grid] if self.has_levels else []
+        return coarse + (self.line_grids[::-1] or [self.field_grid])
 
     @property
     def is_tiles(self):
@@ -221,7 +258,8 @@ def read_header(data):
     with np.errstate(all="ignore"):
         if np.isinf(1 / (dtype.type(2) * error)):
             error = dtype.type(0)
-    most, role_bits, classes, kind = struct.unpack_from("<IHBB", head, 96)
+    most, apart = int.from_bytes(head[96:99], "little"), head[99]
+    role_bits, classes, kind = struct.unpack_from("<HBB", head, 100)
     entries, record_bytes, _, identity, payload_bytes, update_bytes = struct.unpack_from("<6Q", head, 104)
     chunk_tiles = None
     if tiles:
@@ -250,6 +288,7 @@ def read_header(data):
     header = Header(
         value_type, kind, dtype, predictor, coder, mode, shape, extents, roles, classes, has_signs, bound, error,
         entries, record_bytes, identity, payload_bytes, has_sections, update_bytes, chunk_tiles,
+        apart,
     )
     check_field(header)
     return header
@@ -337,15 +376,15 @@ def check_field(header):
         raise ValueError("layered has lines only")
     if header.predictor == SLICES and header.shape != grid.CUBE:
         raise ValueError("slices have cubes only")
+    if header.apart > header.top_level:
+        raise ValueError(f"{header.apart} levels apart, of {header.top_level}")
     # longest: the bytes of the longest chunk table and payload.
     if n == 0:
         entries = longest = 0
     elif header.is_tiles:
-        distance = grid.anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-        of_coarse = header.tiles_of_coarse
-        entries = grid.tile_entries(header.field, header.shape, distance, header.slices, header.tiles, of_coarse)
+        entries = 1 + sum(tiles.chunk_count for tiles in header.coded_grids)
         longest = grid.longest_tiles(
-            header.field, header.shape, distance, header.width, header.slices, header.tiles, of_coarse
+            entries, header.field, header.shape, header.distance, header.width, header.slices
         )
         if header.predictor == STENCIL:
             # Section 19: the coefficients of all levels.

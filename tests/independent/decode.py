@@ -21,10 +21,23 @@ def decode(data):
 
     Raises ValueError where the text says that a reader rejects the stream.
     """
+    return decode_level(data, 0)
+
+
+def decode_level(data, level):
+    """A level of a stream's field (section 34): every 2^level-th value along each axis. The chunks of finer levels that
+    are coded apart are not read.
+
+    Raises as decode does.
+    """
     try:
-        return values_of_stream(Stream(data))
+        stream = Stream(data)
+        if level and stream.is_complex:
+            raise ValueError("section 34 has levels of the parts of complex numbers, not of the numbers")
+        values = values_of_stream(stream, level)
     except ValueError as reason:
         raise ValueError(f"{reason}{need_of(data)}") from reason
+    return values[(slice(None, None, 1 << level),) * values.ndim]
 
 
 def corrections(data, identity):
@@ -36,17 +49,18 @@ def corrections(data, identity):
     return values_of_stream(stream)
 
 
-def values_of_stream(stream):
+def values_of_stream(stream, level=0):
+    """The user's field. Values that are not of the level may be any."""
     header = stream.header
     if header.n == 0:
         return values_of(stream, np.zeros(header.extents, dtype=header.dtype))
     # Overflow and NaN are results like others; NumPy need not warn of them.
     with np.errstate(all="ignore"):
-        field = tiles.decode_field(stream) if header.is_tiles else blocks.decode_field(stream)
+        field = tiles.decode_field(stream, level) if header.is_tiles else blocks.decode_field(stream)
         if header.bound_mode == PWREL and header.error != 0:
             field = logarithm.magnitudes(field)
     field = masks.lay_over(stream, field)
-    if b"stat" in stream.sections:
+    if b"stat" in stream.sections and level == 0:
         statistics.check(stream, field)
     return values_of(stream, np.ascontiguousarray(field).reshape(header.extents))
 

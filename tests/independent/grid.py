@@ -233,6 +233,7 @@ class TileGrid:
         self.field = field  # of a slice
         self.shape = shape
         self.distance = distance  # B, or None
+        self.has_levels = distance is not None
         self.in_slices = in_slices  # whether the predictor is that of section 27
         self.tile = TILE[shape]
         self.counts = tuple(ceil_div(f, t) for f, t in zip(field, self.tile))
@@ -253,29 +254,20 @@ class TileGrid:
 
     def groups(self):
         """The group of each place of a tile, by step and lane."""
-        return groups_of_tile(self.shape, self.distance is not None, self.in_slices)
+        return groups_of_tile(self.shape, self.has_levels, self.in_slices)
 
     def shifts(self, word):
         """Sections 26 and 27: the shift of each place of a tile, by step and lane, of the word 49 of the parameters."""
         return shifts_of_tile(self.shape, word, self.in_slices)
 
 
-def tile_entries(field, shape, distance, slices=1, tiles=4, of_coarse=4):
-    """Section 15: the prologue, the chunks of the coarse field, if there is one, and of the field."""
-    entries = 1 + TileGrid(field, shape, distance, slices, tiles).chunk_count
-    if distance is not None:
-        coarse = coarse_extents(field, shape, distance)
-        entries += TileGrid(coarse, shape, distance, slices, of_coarse).chunk_count
-    return entries
-
-
-def longest_tiles(field, shape, distance, width, slices=1, tiles=4, of_coarse=4):
+def longest_tiles(entries, field, shape, distance, width, slices=1):
     """Section 19: 32 bytes an entry, all elements that may be stored, and 2316 bytes."""
     elements = product(field)
     if distance is not None:
         coarse = coarse_extents(field, shape, distance)
         elements += product(coarse) + product(coarse_extents(coarse, shape, distance))
-    return 32 * tile_entries(field, shape, distance, slices, tiles, of_coarse) + width * slices * elements + 2316
+    return 32 * entries + width * slices * elements + 2316
 
 
 def steps_to_tile(by_step, shape):
@@ -317,15 +309,17 @@ def levels_of_tile(shape, in_slices=False):
 
 
 @lru_cache(maxsize=None)
+def odd_along(axis, shape, in_slices=False):
+    """Section 16: 1 where a place is odd along the axis at its level, by (z, y, x) of the tile; else 0."""
+    along = [1, 1, 1]
+    along[axis] = -1
+    return np.arange(TILE[shape][axis]).reshape(along) >> levels_of_tile(shape, in_slices) & 1
+
+
+@lru_cache(maxsize=None)
 def oddness_of_tile(shape, in_slices=False):
     """Section 26: along how many axes a place is odd at its level, by (z, y, x) of the tile. Anchors have 0."""
-    level = levels_of_tile(shape, in_slices)
-    result = np.zeros(TILE[shape], dtype=np.int64)
-    for axis in axes_of_levels(shape, in_slices):
-        along = [1, 1, 1]
-        along[axis] = -1
-        c = np.arange(TILE[shape][axis]).reshape(along)
-        result += c >> level & 1
+    result = sum(odd_along(axis, shape, in_slices) for axis in axes_of_levels(shape, in_slices))
     if in_slices:
         result[0] = 3  # section 27: slice 0, which has no references, is by itself
     return result

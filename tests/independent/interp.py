@@ -88,9 +88,9 @@ class Interpolation:
         self.coefficients = coefficients or {}  # of stencils, by level and odd axes; of slices
         self.coarse_level = coarse_level  # in the coarse field all places have step and inverse of it
 
-    def run(self, top_level):
+    def run(self, top_level, last_level=0):
         with np.errstate(all="ignore"):
-            for level in range(top_level - 1, -1, -1):
+            for level in range(top_level - 1, last_level - 1, -1):
                 for stage in range(len(self.axes)):
                     for parities, along in self.parts_of_stage(self.parameters.flags[level], stage):
                         self.decode_part(level, parities, along)

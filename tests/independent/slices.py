@@ -64,12 +64,12 @@ class Places(stencil.Stencil):
 class Slices(interp.Interpolation):
     """Decodes a field of which the anchors are known: the slices with the same number in all tiles at once."""
 
-    def run(self, top_level):
+    def run(self, top_level, last_level=0):
         with np.errstate(all="ignore"):
             for number in range(min(SLICES_OF_TILE, self.known.shape[0])):
                 if number > 0:  # others have anchors instead
                     self.decode_slices(number, top_level, ())
-                for level in range(top_level - 1, -1, -1):
+                for level in range(top_level - 1, last_level - 1, -1):
                     for odd in ODD_SETS:
                         self.decode_slices(number, level, odd)
         return self.values

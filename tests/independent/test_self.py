@@ -17,13 +17,14 @@ import container
 import entropy
 import grid
 import interp
+import lines
 import lorenzo
 import logarithm
 import masks
 import slices
 import statistics_section as statistics
 from container import MAGIC, UPDATE_MAGIC, VERSION, ceil_to, checksum, chunk_seed, mix, read_header
-from decode import decode
+from decode import decode, decode_level
 
 F32, F64 = np.dtype("<f4"), np.dtype("<f8")
 
@@ -38,13 +39,13 @@ def entry(form, start, data, seed, length=None):
 
 
 def make_header(dtype, codec, extents, error, entries, records, payload_bytes, shape=0, update_bytes=0, roles=0,
-                classes=0, value_type=None, conversion=0, version=VERSION):
+                classes=0, value_type=None, conversion=0, version=VERSION, apart=0):
     predictor, coder = codec
     value_type = value_type or (1 if dtype == F32 else 2)
     head = MAGIC + struct.pack("<H6B", version, value_type, predictor, coder, 0, len(extents), shape)
     head += struct.pack("<8Q", *(tuple(extents) + (1,) * (8 - len(extents))))
     head += struct.pack("<d", float(error)) + np.array([error], dtype=dtype).tobytes().ljust(8, b"\0")
-    head += struct.pack("<IHBB", 65536 if predictor >= 16 else 8192, roles, classes, conversion)
+    head += struct.pack("<IHBB", (65536 if predictor >= 16 else 8192) | apart << 24, roles, classes, conversion)
     head += struct.pack("<QQQ", entries, len(records), checksum(records, 0))
     identity = mix(checksum(head, 0))
     head += struct.pack("<QQQ", identity, payload_bytes, update_bytes)
@@ -302,6 +303,8 @@ class Container(unittest.TestCase):
             np.testing.assert_array_equal(found.ravel(), values[::2] + 1j * values[1::2])
             found = decode(stream(dtype, (2, 6), turned + record))
             np.testing.assert_array_equal(found, values[:6] + 1j * values[6:])
+        with self.assertRaisesRegex(ValueError, "levels of the parts"):
+            decode_level(stream(F32, (6, 2), record), 1)
         for extents, records in (((6, 2), turned + record), ((2, 6), record), ((12,), record),
                                  ((6, 2), record + record), ((6, 2), pad(b"CPLX" + struct.pack("<I", 4) + bytes(4)))):
             self.refuse(stream(F32, extents, records), "CPLX")
@@ -325,6 +328,26 @@ class Container(unittest.TestCase):
         self.assertEqual(read_header(make_stream(F32, PLAIN, (0, 2**40, 2**40), 0.5, [])).n, 0)
         self.refuse(make_stream(F32, PLAIN, (2**40, 2**40, 0), 0.5, []), "product of the extents")
         self.refuse(make_stream(F32, PLAIN, (0, 2, 2), 0.5, [], shape=1), "dimensions")
+
+    def test_levels_apart(self):
+        """Sections 1 and 34: byte 99 is at most the level of anchors, and 0 without levels."""
+        cases = [
+            # predictor, coder, extents, shape, most levels
+            (17, 17, (5000,), 0, 9),
+            (20, 16, (50, 60), 1, 4),
+            (17, 17, (20, 30, 40), 2, 3),
+            (18, 18, (20, 30, 40), 2, 4),
+            (21, 16, (20, 30, 40), 2, 4),
+            (16, 16, (5000,), 0, 0),
+            (2, 1, (5000,), 0, 0),
+        ]
+        for predictor, coder, extents, shape, most in cases:
+            for apart in (0, 1, most, most + 1, 255):
+                stream = make_stream(F32, (predictor, coder), extents, 0.5, [], shape=shape, apart=apart)
+                self.refuse(stream, "entries" if apart <= most else "levels apart")
+        # The lines of a field without bound are counted, not listed.
+        stream = make_stream(F32, (19, 16), (2**40,), 0.5, [], apart=9)
+        self.refuse(stream, "entries")
 
 
 class Blocks(unittest.TestCase):
@@ -699,10 +722,8 @@ class Tiles(unittest.TestCase):
         coarse = grid.TileGrid(grid.coarse_extents(field, grid.PLANE, 16), grid.PLANE, 16)
         self.assertEqual([list(coarse.tiles_of_chunk(c)) for c in range(coarse.chunk_count)], [[0, 1, 2, 3], [4]])
         self.assertEqual(grid.TileGrid(field, grid.PLANE, 16).chunk_count, 5)
-        self.assertEqual(grid.tile_entries(field, grid.PLANE, 16), 1 + 2 + 5)
-        self.assertEqual(grid.tile_entries(field, grid.PLANE, None), 1 + 5)
         elements = 5 * (300 * 100 + 19 * 7 + 2 * 1)
-        self.assertEqual(grid.longest_tiles(field, grid.PLANE, 16, 8), 32 * 8 + 8 * elements + 2316)
+        self.assertEqual(grid.longest_tiles(8, field, grid.PLANE, 16, 8), 32 * 8 + 8 * elements + 2316)
 
     def test_shares(self):
         shares = [[0] * 16] + [[0] * 112 for _ in range(15)]
@@ -927,6 +948,23 @@ class Reference:
         return (b + d) * T(1 / 2), 1
 
 
+def places_in_order(extents, shape, distance, in_slices):
+    """Section 34 place by place: (level, place) of all codes of a field, in the order of their tiles, levels, sets of
+    odd axes, and places."""
+    axes, tile = (1, 2) if in_slices else grid.AXES[shape], grid.TILE[shape]
+    keys = []
+    for place in itertools.product(*map(range, extents)):
+        level = 0
+        while 2 << level <= distance and all(place[axis] % (2 << level) == 0 for axis in axes):
+            level += 1
+        if all(place[axis] % distance == 0 for axis in grid.AXES[shape]):
+            continue
+        is_top = 1 << level == distance
+        odd = 0 if is_top else sum(2**axis for axis in axes if place[axis] % (2 << level))
+        keys.append((tuple(c // t for c, t in zip(place, tile)), -level, odd, place))
+    return [(-level, place) for _, level, _, place in sorted(keys)]
+
+
 class SliceReference(Reference):
     """Section 27 place by place."""
 
@@ -1126,7 +1164,41 @@ class Interpolation(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "slices have cubes only"):
                 decode(make(prologue, extents, shape))
 
-    def check(self, rng, shape, extents, predictor, dtype, coder, word=0):
+    def test_levels_apart(self):
+        """Section 34: streams, and the levels of their fields."""
+        rng = np.random.default_rng(11)
+        random.seed(11)
+        cases = [
+            # shape, extents, predictor, element type, coder, shifts, levels apart
+            (0, (1, 1, 17500), 20, F64, 16, 0x00_500E, 9),
+            (0, (1, 1, 2600), 17, F32, 17, 0, 3),
+            (1, (2, 270, 70), 18, F32, 18, 0, 4),
+            (1, (5, 65, 49), 19, F64, 16, 0, 1),
+            (2, (18, 20, 41), 17, F32, 17, 0, 3),
+            (2, (18, 17, 67), 20, F64, 18, 0, 2),
+            (2, (18, 20, 70), 21, F32, 16, 0x7F_2A8E, 4),
+            (2, (35, 19, 34), 21, F64, 16, 0, 2),
+        ]
+        for shape, extents, predictor, dtype, coder, word, apart in cases:
+            self.forms = []
+            with self.subTest(shape=shape, extents=extents, predictor=predictor), np.errstate(all="ignore"):
+                self.check(rng, shape, extents, predictor, dtype, coder, word, apart)
+
+    def test_lines(self):
+        """Section 34: each code is in exactly one line, and in its place there."""
+        for shape, extents, predictor in ((0, (1, 1, 40000), 19), (1, (3, 300, 70), 18), (2, (20, 18, 70), 17),
+                                          (2, (20, 18, 70), 20), (2, (20, 18, 70), 21), (2, (1, 1, 1), 21)):
+            distance = grid.anchor_distance(shape, container.GEOMETRY[predictor])
+            tiles = grid.TileGrid(extents, shape, distance, in_slices=predictor == 21)
+            expected = places_in_order(extents, shape, distance, predictor == 21)
+            for apart in range(1, distance.bit_length()):
+                found = lines.places(tiles, apart)
+                self.assertEqual(lines.code_counts(tiles, apart), [len(line) for line in found])
+                for number, line in enumerate(found):
+                    of_line = [place for level, place in expected if min(level, apart) == number]
+                    self.assertEqual(list(zip(*np.unravel_index(line, extents))), of_line)
+
+    def check(self, rng, shape, extents, predictor, dtype, coder, word=0, apart=0):
         geometry = container.GEOMETRY[predictor]
         distance = grid.anchor_distance(shape, geometry)
         error = dtype.type(0.1)
@@ -1149,14 +1221,18 @@ class Interpolation(unittest.TestCase):
             tiles = 1 if not fields and coder != 18 else 4
             tiles = grid.TileGrid(of_field, shape, distance, tiles=tiles, in_slices=predictor == 21)
             fields.append((z, stored, tiles))
-        shares, chunks = encode_fields(fields, coder, word=word)
+        coded = fields[:1] + self.lines_of(fields[1], apart) if apart else fields
+        shares, chunks = encode_fields(coded, coder, word=word)
+        if apart:
+            for (line, _, _), places in zip(reversed(coded[1:]), lines.places(fields[1][2], apart)):
+                fields[1][0].ravel()[places] = line.ravel()  # whole chunks may have become raw
         prologue = data + struct.pack("<I", len(shares) // 4) + shares + anchors.tobytes()
         if predictor == 21:
             coefficients = rng.integers(-500, 500, size=134).astype("<i2")
             coefficients[rng.random(134) < 0.02] = -32768
             prologue += coefficients.tobytes()
         codec = (predictor, coder)
-        stream = make_stream(dtype, codec, extents, error, chunks, shape=shape, prologue=prologue)
+        stream = make_stream(dtype, codec, extents, error, chunks, shape=shape, prologue=prologue, apart=apart)
         coarse = fields[0][2]
         self.forms.append((chunks[coarse.chunk_count - 1][0], coarse.tile_count))
 
@@ -1170,6 +1246,38 @@ class Interpolation(unittest.TestCase):
                 known[place] = reference.known(place)
         found = decode(stream).reshape(extents)
         self.assertEqual(found.tobytes(), reference.values.tobytes())
+        if apart:
+            counts = [tiles.chunk_count for _, _, tiles in coded]
+            self.check_levels(rng, stream, found, counts, distance.bit_length() - 1)
+
+    def lines_of(self, field, apart):
+        """The fields that are coded in place of a field with levels apart."""
+        z, stored, tiles = field
+        result = []
+        for places in reversed(lines.places(tiles, apart)):
+            of_line = (1, 1, len(places))
+            of_values = [array.ravel()[places].reshape(of_line) for array in (z, stored)]
+            result.append((*of_values, grid.TileGrid(of_line, grid.LINE, None)))
+        return result
+
+    def check_levels(self, rng, stream, field, counts, top_level):
+        """Each level is the same if the chunks of finer lines are random; `counts` has the chunks of the coarse field
+        and of the lines."""
+        apart, table = len(counts) - 2, 160
+        for level in range(top_level + 2):
+            needed = 2 + apart - min(level, apart) if level < top_level else 1
+            entries = range(1 + sum(counts[:needed]), 1 + sum(counts))
+            damaged = bytearray(stream)
+            payload = table + 16 * (1 + sum(counts))
+            for number in entries:
+                entry = container.unpack_entry(stream, table + 16 * number)
+                at = payload + entry.start
+                damaged[at : at + entry.length] = rng.bytes(entry.length)
+            wanted = field[:: 1 << level, :: 1 << level, :: 1 << level]
+            self.assertEqual(decode_level(bytes(damaged), level).tobytes(), wanted.tobytes())
+            if damaged != stream:
+                with self.assertRaisesRegex(ValueError, "checksum of chunk"):
+                    decode(bytes(damaged))
 
     def test_parameters_are_checked(self):
         rng = np.random.default_rng(4)

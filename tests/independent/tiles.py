@@ -1,20 +1,21 @@
-"""Codecs of tiles: the prologue and the chunks of both fields (sections 9, 13 to 17, 26 and 27)."""
+"""Codecs of tiles: the prologue and the chunks of both fields (sections 9, 13 to 17, 26, 27 and 34)."""
 
 import numpy as np
 
 import entropy
 import interp
+import lines
 import lorenzo
 import slices
 import stencil
-from container import BITPLANE, CODED, GEOMETRY, HUFFMAN, RAW, SLICES, STENCIL, ZERO, ceil_to
-from grid import AXES, TileGrid, anchor_distance, coarse_extents, product, steps_to_tile, whole_field
+from container import BITPLANE, CODED, HUFFMAN, RAW, SLICES, STENCIL, ZERO, ceil_to
+from grid import AXES, coarse_extents, product, steps_to_tile, whole_field
 
 
 class Prologue:
     """Section 15."""
 
-    def __init__(self, stream, coarse, distance):
+    def __init__(self, stream):
         header = stream.header
         entry, payload = stream.entries[0]
         if entry.form != CODED or entry.start != 0 or entry.length != 0:
@@ -28,15 +29,15 @@ class Prologue:
         # The anchors of the coarse field are every B-th of its places in turn.
         anchors = (0, 0, 0)
         if header.has_levels:
-            anchors = whole_field(header.slices, coarse_extents(coarse.field, header.shape, distance))
+            coarse = header.coarse_grid.field
+            anchors = whole_field(header.slices, coarse_extents(coarse, header.shape, header.distance))
         count = product(anchors)
         coefficients_at = anchors_at + header.width * count
         end = coefficients_at
         axes, has_stencils = AXES[header.shape], header.predictor == STENCIL
         if has_stencils:
             flags = interp.read_flags(payload)
-            top_level = distance.bit_length() - 1
-            end += 4 * stencil.coefficient_count(flags, top_level, axes)
+            end += 4 * stencil.coefficient_count(flags, header.top_level, axes)
         elif header.predictor == SLICES:
             end += slices.COEFFICIENT_BYTES
         if ceil_to(16, end) > len(payload):
@@ -56,7 +57,7 @@ class Prologue:
         self.coefficients = {}
         data = payload[coefficients_at:end]
         if has_stencils:
-            self.coefficients = stencil.read_coefficients(data, flags, top_level, axes, header.dtype)
+            self.coefficients = stencil.read_coefficients(data, flags, header.top_level, axes, header.dtype)
         elif header.predictor == SLICES:
             self.coefficients = slices.read_coefficients(data, header.dtype)
         self.anchors = np.frombuffer(payload, dtype=header.dtype, count=count, offset=anchors_at).reshape(anchors)
@@ -70,6 +71,11 @@ class Codes:
         self.raw = np.zeros(field, dtype=bool)
         self.stored = np.zeros(field, dtype=dtype)
 
+    def put(self, places, line):
+        """Takes the codes of a line, which belong to these places, numbered in C order."""
+        for mine, of_line in ((self.k, line.k), (self.raw, line.raw), (self.stored, line.stored)):
+            mine.reshape(-1)[places] = of_line.ravel()
+
 
 def read_codes(stream, tiles, first_entry, prologue):
     """The codes of all chunks of a field; chunk 0 of it has entry `first_entry`."""
@@ -82,6 +88,20 @@ def read_codes(stream, tiles, first_entry, prologue):
             read_chunk(header, tiles, chunk, form, data, prologue, codes)
         except ValueError as reason:
             raise ValueError(f"chunk {number}: {reason}") from None
+    return codes
+
+
+def read_levels(stream, level, first_entry, prologue):
+    """The codes of the field that values of this level and higher ones need; maybe those of finer levels, too."""
+    header = stream.header
+    tiles = header.field_grid
+    if not header.apart:
+        return read_codes(stream, tiles, first_entry, prologue)
+    codes = Codes(whole_field(tiles.slices, tiles.field), header.dtype)
+    of_lines = list(zip(header.line_grids, lines.places(tiles, header.apart)))
+    for line, places in reversed(of_lines[min(level, header.apart) :]):
+        codes.put(places, read_codes(stream, line, first_entry, prologue))
+        first_entry += line.chunk_count
     return codes
 
 
@@ -102,10 +122,8 @@ def read_chunk(header, tiles, chunk, form, data, prologue, codes):
     elif form == CODED and header.coder == BITPLANE:
         z, at = entropy.decode_bit_planes(data, active)
     elif form == CODED:
-        shifts = tiles.shifts(prologue.parameters.shifts if header.has_levels else 0)
-        z, at = entropy.decode_lane_stacks(
-            data, prologue.intervals, active, tiles.groups(), shifts, header.has_levels
-        )
+        shifts = tiles.shifts(prologue.parameters.shifts if tiles.has_levels else 0)
+        z, at = entropy.decode_lane_stacks(data, prologue.intervals, active, tiles.groups(), shifts, tiles.has_levels)
     else:
         raise ValueError(f"form {form} is unknown")
 
@@ -121,26 +139,23 @@ def read_chunk(header, tiles, chunk, form, data, prologue, codes):
     for i, number in enumerate(numbers):
         box = tiles.box(number)
         cut = tuple(slice(0, extent) for extent in box.extents)
-        codes.k[box.slices] = steps_to_tile(k[i], header.shape)[cut]
-        codes.raw[box.slices] = steps_to_tile(raw[i], header.shape)[cut]
-        codes.stored[box.slices] = steps_to_tile(stored[i], header.shape)[cut]
+        codes.k[box.slices] = steps_to_tile(k[i], tiles.shape)[cut]
+        codes.raw[box.slices] = steps_to_tile(raw[i], tiles.shape)[cut]
+        codes.stored[box.slices] = steps_to_tile(stored[i], tiles.shape)[cut]
 
 
-def decode_field(stream):
-    header = stream.header
-    distance = anchor_distance(header.shape, GEOMETRY.get(header.predictor))
-    tiles = TileGrid(
-        header.field, header.shape, distance, header.slices, header.tiles, header.predictor == SLICES
-    )
-    if header.has_levels:
-        return decode_interpolation(stream, tiles, distance)
-    return decode_lorenzo(stream, tiles)
+def decode_field(stream, level=0):
+    """The field; with levels only those of its values that are of this level or higher ones."""
+    if stream.header.has_levels:
+        return decode_interpolation(stream, level)
+    return decode_lorenzo(stream)
 
 
-def decode_lorenzo(stream, tiles):
+def decode_lorenzo(stream):
     """Section 17."""
     header = stream.header
-    prologue = Prologue(stream, None, None)
+    tiles = header.field_grid
+    prologue = Prologue(stream)
     codes = read_codes(stream, tiles, 1, prologue)
     field = np.empty(header.whole, dtype=header.dtype)
     for number in range(tiles.tile_count):
@@ -151,25 +166,19 @@ def decode_lorenzo(stream, tiles):
     return field
 
 
-def decode_interpolation(stream, tiles, distance):
+def decode_interpolation(stream, level):
     """Section 16: first the coarse field, then the field."""
     header = stream.header
-    shape = header.shape
+    shape, distance, top_level = header.shape, header.distance, header.top_level
     # The coarse field of slices has their zones and shifts, but is predicted by section 16.
-    coarse = TileGrid(
-        coarse_extents(header.field, shape, distance),
-        shape,
-        distance,
-        header.slices,
-        header.tiles_of_coarse,
-        tiles.in_slices,
-    )
-    of_field = slices.Slices if tiles.in_slices else interp.Interpolation
-    prologue = Prologue(stream, coarse, distance)
+    coarse = header.coarse_grid
+    of_field = slices.Slices if header.predictor == SLICES else interp.Interpolation
+    prologue = Prologue(stream)
     coarse_codes = read_codes(stream, coarse, 1, prologue)
-    codes = read_codes(stream, tiles, 1 + coarse.chunk_count, prologue)
+    codes = Codes(header.whole, header.dtype)
+    if level < top_level:  # others are of the coarse field
+        codes = read_levels(stream, level, 1 + coarse.chunk_count, prologue)
 
-    top_level = distance.bit_length() - 1  # L = log2 B
     anchors = tuple(
         slice(0, None, distance if dimension in AXES[shape] else None) for dimension in range(3)
     )
@@ -194,5 +203,5 @@ def decode_interpolation(stream, tiles, distance):
         decoder = of_field(
             prologue.parameters, header.error, shape, k, raw, stored, known, coefficients=prologue.coefficients
         )
-        result.append(decoder.run(top_level))
+        result.append(decoder.run(top_level, level))
     return np.concatenate(result)

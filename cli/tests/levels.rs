@@ -17,7 +17,9 @@ fn place() -> Place {
         .collect();
     place.put("t.f32", &bytes);
     let flags = "--dtype f32 --dims 40,70,90 --abs 0.001";
-    place.succeed(&format!("compress t.f32 apart.fsz {flags} --codec interp --levels 3"));
+    place.succeed(&format!(
+        "compress t.f32 apart.fsz {flags} --codec interp --levels 3"
+    ));
     place.succeed(&format!("compress t.f32 tiles.fsz {flags} --codec interp"));
     place.succeed(&format!("compress t.f32 blocks.fsz {flags} --codec plain"));
     place
@@ -67,15 +69,23 @@ fn a_level_has_every_second_fourth_or_eighth_value() {
 fn what_has_no_levels_is_told() {
     let place = place();
     let flags = "--dtype f32 --dims 40,70,90 --abs 0.001";
-    for codec in ["--codec plain", "--codec lorenzo+rans", "--preset fast"] {
+    for codec in ["--codec plain", "--codec lorenzo+rans", "--fast"] {
         place.fail(
             2,
             &format!("compress t.f32 a.fsz {flags} {codec} --levels 2"),
             &["--levels", "no levels"],
         );
     }
-    place.succeed(&format!("compress t.f32 a.fsz {flags} --preset small --levels 2"));
+    place.succeed(&format!("compress t.f32 a.fsz {flags} --small --levels 2"));
     assert_eq!(place.json("info a.fsz --json")["levels_apart"], 2);
-    place.fail(1, "decompress apart.fsz --level 2", &["a level", "name an output"]);
-    place.fail(2, "decompress apart.fsz b.f32 --level 2 --elements 0..5", &["--elements"]);
+    place.fail(
+        1,
+        "decompress apart.fsz --level 2",
+        &["a level", "name an output"],
+    );
+    place.fail(
+        2,
+        "decompress apart.fsz b.f32 --level 2 --elements 0..5",
+        &["--elements"],
+    );
 }

@@ -16,7 +16,7 @@ import lines
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
 UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
 HEADER_BYTES = 160
-VERSION = 2  # Section 20: that of the text; the lowest one of its major number that has streams
+VERSION = 256  # Section 20: that of the text; the lowest one of its major number that has streams
 MOST_CLASSES = 7  # of a mask
 NEGATIVE = None  # the class of negative elements, which has no value
 PWREL = 3  # the bound mode

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// The version that is written, and the first one of its major number that is read.
-pub const VERSION: Version = Version(2);
+pub const VERSION: Version = Version(256);
 
 /// A version of the format: 256 times its major number and its minor number, as in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -59,9 +59,14 @@ fn a_later_minor_version_is_read() {
 fn a_stream_of_before_the_first_release_is_refused_by_name() {
     let stream = include_bytes!("vectors/format-0.2.fsz");
     for machine in Machine::of_this_computer() {
-        let error = machine.decompress::<f32>(stream).expect_err("another format");
+        let error = machine
+            .decompress::<f32>(stream)
+            .expect_err("another format");
         let said = error.to_string();
-        assert!(said.contains("0.2") && said.contains("1.0"), "{machine:?}: {said}");
+        assert!(
+            said.contains("0.2") && said.contains("1.0"),
+            "{machine:?}: {said}"
+        );
     }
     assert!(StreamAt::open(&stream[..]).is_err() && info(stream).is_err());
 }

@@ -192,12 +192,11 @@ fn layout_of_level(layout: &Layout, level: u32) -> Layout {
 }
 
 /// [`Decompressor::levels_of`] a type of values.
-type DecodeLevels<V> = fn(
-    &Decompressor,
-    &StreamRef<'_>,
-    &[LevelReading],
-    &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
-) -> Result<(), Error>;
+type DecodeLevels<V> =
+    fn(&Decompressor, &StreamRef<'_>, &[LevelReading], TakeLevel<'_, V>) -> Result<(), Error>;
+
+/// Gets the values of each level, and says whether to go on.
+type TakeLevel<'a, V> = &'a mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>;
 
 /// Whether more levels are wanted.
 type Going = ControlFlow<()>;
@@ -366,7 +365,7 @@ impl Decompressor {
         &self,
         stream: &StreamRef<'_>,
         readings: &[LevelReading],
-        take: &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
+        take: TakeLevel<'_, V>,
     ) -> Result<(), Error> {
         with_value!(V::TYPE, W => {
             compiled_here!(decode: DecodeLevels<W> = Decompressor::levels_of);
@@ -380,7 +379,7 @@ impl Decompressor {
         &self,
         stream: &StreamRef<'_>,
         readings: &[LevelReading],
-        take: &mut dyn FnMut(&LevelReading, Vec<V>) -> Result<Going, Error>,
+        take: TakeLevel<'_, V>,
     ) -> Result<(), Error> {
         let job = (Version::best(), stream, self.verifies_checksums(), SILENT);
         let has_values = |reading: &&LevelReading| reading.elements() > 0;

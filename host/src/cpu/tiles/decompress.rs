@@ -156,6 +156,9 @@ impl<'a> Source<'a> {
 /// The values of a tile without a code, in order of their positions.
 pub(super) type Raw<T> = Vec<(u16, T)>;
 
+/// The codes of a chunk, and the raw values of its tiles; none if it is faulty.
+type OfChunk<T> = (Vec<u16>, Option<Vec<Raw<T>>>);
+
 /// The codes and raw values of tiles, after their chunks are decoded.
 pub(super) struct DecodedTiles<T> {
     /// The numbers of the chunks, in ascending order.
@@ -199,7 +202,7 @@ impl<T: Element> DecodedTiles<T> {
         if other.chunks.is_empty() {
             return self;
         }
-        let mut all: BTreeMap<u64, (Vec<u16>, Option<Vec<Raw<T>>>)> = BTreeMap::new();
+        let mut all: BTreeMap<u64, OfChunk<T>> = BTreeMap::new();
         let (of_chunk, of_tile) = (self.of_chunk, self.of_tile);
         for part in [self, other] {
             let codes = part.codes.chunks(part.of_chunk as usize * part.of_tile);

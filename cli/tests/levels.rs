@@ -79,7 +79,7 @@ fn what_has_no_levels_is_told() {
     place.succeed(&format!("compress t.f32 a.fsz {flags} --small --levels 2"));
     assert_eq!(place.json("info a.fsz --json")["levels_apart"], 2);
     place.fail(
-        1,
+        2,
         "decompress apart.fsz --level 2",
         &["a level", "name an output"],
     );

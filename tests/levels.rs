@@ -5,9 +5,14 @@ use crate::common::extents;
 use crate::common::fields::{FromBits, Kind, make};
 use crate::common::machine::Machine;
 use crate::common::matrix::faults;
+use ferrosz::codec::container::header::Header;
+use ferrosz::codec::tile::ChunkLength;
 use ferrosz::stream::{Extents, Layout, StreamAt};
-use ferrosz::{Axes, Codec, Decompressor, Device, Shape, Value};
-use std::ops::Range;
+use ferrosz::{
+    Axes, Bound, Codec, Complex, Compressor, Decompressor, Device, Error, F16, Fill, Safeguard,
+    Shape, Value, info,
+};
+use std::ops::{ControlFlow, Range};
 
 fn decompressor() -> Decompressor {
     Decompressor::new().device(Device::Cpu)
@@ -110,4 +115,165 @@ fn all_cpus_make_the_bytes_of_the_reference() {
             number += 1;
         }
     }
+}
+
+/// A field that codecs with levels keep few raw values of, with holes of the value 77 if wanted.
+fn waves<V: Value>(lengths: [u64; 3], has_holes: bool) -> Vec<V> {
+    let [depth, height, width] = lengths;
+    let value = |i: u64| {
+        let (z, y, x) = (i / width / height, i / width % height, i % width);
+        let wave = (z as f64 * 0.2).sin() * (y as f64 * 0.1).cos() + (x as f64 * 0.15).sin();
+        match has_holes && (x / 7 + y / 5) % 6 == 0 {
+            true => 77.0,
+            false => (1000.0 + 400.0 * wave).floor(),
+        }
+    };
+    let values = (0..depth * height * width).map(|i| V::from_number(value(i)));
+    values.map(Option::unwrap_or_default).collect()
+}
+
+fn check_mapped<V: Value>(what: &str, change: impl Fn(Compressor) -> Result<Compressor, Error>) {
+    let lengths = [18, 40, 75];
+    let field = waves::<V>(lengths, true);
+    for (codec, levels) in [(Codec::INTERP, 2), (Codec::STENCIL, 4), (Codec::SLICES, 1)] {
+        let compressor = Compressor::new(codec, Bound::abs(1.0).expect("a bound"));
+        let compressor = compressor
+            .device(Device::Cpu)
+            .extents(&lengths)
+            .and_then(&change);
+        let compressor = compressor.and_then(|one| one.levels_apart(levels));
+        let stream = compressor
+            .and_then(|one| one.compress(&field))
+            .expect("possible");
+        assert_eq!(info(&stream).expect("sound").levels_apart, levels);
+        check_levels::<V>(&stream, &lengths, &format!("{what} {codec} {}", V::TYPE));
+    }
+}
+
+#[test]
+fn levels_have_masks_types_and_safeguards() {
+    let fill = |of: u64| move |plain: Compressor| plain.fill(Fill::Bits(of));
+    check_mapped::<f32>("mask", fill(77.0f32.to_value_bits()));
+    check_mapped::<i16>("mask", fill(77i16.to_value_bits()));
+    check_mapped::<F16>("plain", Ok);
+    check_mapped::<u32>("plain", Ok);
+    let pwrel = Bound::pwrel(1e-3).expect("a bound");
+    check_mapped::<f64>("pwrel", |plain| Ok(plain.with_bound(pwrel)));
+    check_mapped::<f32>("axes", |plain| {
+        Ok(plain.axes("x,z,y".parse().map_err(Error::BadAxes)?))
+    });
+    check_mapped::<f32>("safeguards", |plain| {
+        plain.safeguard(Safeguard::KeepAbove(1000.0))
+    });
+}
+
+#[test]
+fn levels_of_complex_numbers_are_whole_numbers() {
+    let numbers: Vec<Complex<f32>> = waves::<f32>([20, 30, 40], false)
+        .chunks_exact(2)
+        .map(|pair| Complex {
+            re: pair[0],
+            im: pair[1],
+        })
+        .collect();
+    let compressor = Compressor::new(Codec::STENCIL, Bound::abs(0.5).expect("a bound")).complex();
+    let compressor = compressor.device(Device::Cpu).extents(&[20, 30, 20, 2]);
+    let compressor = compressor
+        .and_then(|one| one.levels_apart(2))
+        .expect("levels");
+    let stream = compressor.compress(&numbers).expect("possible");
+    let all: Vec<Complex<f32>> = decompressor().decompress(&stream).expect("sound");
+    let found: Vec<Complex<f32>> = decompressor().level(&stream, 2).expect("sound");
+    let at = |number: usize| {
+        let (z, y, x) = (number / 5 / 8, number / 5 % 8, number % 5);
+        all[(4 * z * 30 + 4 * y) * 20 + 4 * x]
+    };
+    assert!(found == (0..5 * 8 * 5).map(at).collect::<Vec<_>>());
+}
+
+#[test]
+fn levels_are_refined_without_the_finer_ones() {
+    let lengths = [40, 60, 80];
+    let field = waves::<f32>(lengths, false);
+    for codec in [Codec::INTERP, Codec::SLICES, Codec::STENCIL_BITPLANE] {
+        let compressor = Compressor::new(codec, Bound::abs(0.25).expect("a bound"));
+        let compressor = compressor
+            .extents(&lengths)
+            .and_then(|one| one.levels_apart(3));
+        let stream = compressor
+            .and_then(|one| one.compress(&field))
+            .expect("possible");
+        let mut seen = Vec::new();
+        let refined = decompressor().refine(&stream, 5, |level, values: Vec<f32>| {
+            let wanted: Vec<f32> = decompressor().level(&stream, level).expect("sound");
+            assert!(values == wanted, "{codec} {level}");
+            seen.push(level);
+            ControlFlow::Continue(())
+        });
+        assert_eq!((refined, &seen[..]), (Ok(()), &[5, 4, 3, 2, 1, 0][..]));
+        // The last chunk is one of the finest level, which no other level needs.
+        let mut damaged = stream.clone();
+        let last = damaged.len() - 40;
+        damaged[last] ^= 1;
+        for level in 1..5 {
+            let wanted: Vec<f32> = decompressor().level(&stream, level).expect("sound");
+            assert_eq!(
+                decompressor().level(&damaged, level),
+                Ok(wanted),
+                "{codec} {level}"
+            );
+        }
+        assert!(decompressor().level::<f32>(&damaged, 0).is_err(), "{codec}");
+    }
+}
+
+#[test]
+fn damage_of_a_line_is_found_and_stays_in_its_tiles() {
+    let lengths = [20, 100, 150];
+    let field = waves::<f32>(lengths, false);
+    let compressor = Compressor::new(Codec::STENCIL, Bound::abs(1e-3).expect("a bound"));
+    let compressor = compressor
+        .extents(&lengths)
+        .and_then(|one| one.levels_apart(2));
+    let compressor = compressor.map(|one| one.chunk_length(ChunkLength::One));
+    let stream = compressor
+        .and_then(|one| one.compress(&field))
+        .expect("possible");
+    let right: Vec<f32> = decompressor().decompress(&stream).expect("sound");
+    let start = Header::read(&stream).expect("sound").payload_start() as usize;
+    let (mut partly, mut whole) = (0, 0);
+    for at in (start..stream.len()).step_by(997) {
+        let mut damaged = stream.clone();
+        damaged[at] ^= 16;
+        let checked = decompressor().check(&damaged);
+        let Ok((values, damages)) = decompressor().salvage::<f32>(&damaged) else {
+            // The prologue.
+            assert!(decompressor().decompress::<f32>(&damaged).is_err());
+            whole += 1;
+            continue;
+        };
+        let lost = values.iter().filter(|value| value.is_nan()).count() as u64;
+        assert_eq!(
+            lost,
+            damages.iter().map(|damage| damage.elements()).sum::<u64>()
+        );
+        let same = values
+            .iter()
+            .zip(&right)
+            .filter(|(found, right)| found == right)
+            .count();
+        assert_eq!(same as u64 + lost, right.len() as u64, "byte {at}");
+        assert_eq!(
+            decompressor().decompress::<f32>(&damaged).is_err(),
+            lost > 0,
+            "byte {at}"
+        );
+        assert_eq!(
+            checked.is_ok_and(|found| found.is_empty()),
+            lost == 0,
+            "byte {at}"
+        );
+        partly += u64::from(lost > 0 && lost < right.len() as u64);
+    }
+    assert!(partly > 20 && whole < 5, "{partly} {whole}");
 }

@@ -149,7 +149,7 @@ pub(super) fn compose<T: Element, C: Code>(parts: &Decomposition<T, C>) -> Resul
                 };
                 let raw = |position| raw(flat(position));
                 let anchor = |at| parts.anchors[coarse.flat(at) as usize];
-                predictor.decode(&tile, read, raw, anchor, known);
+                predictor.decode((&tile, 0), read, raw, anchor, known);
                 each_position(shape, &tile, |position| {
                     if is_own(shape, position) {
                         band.values[band.index(grid, tile.at(position))] = known.value(position);

@@ -6,7 +6,7 @@ use crate::common::fields::{FromBits, Kind, make};
 use crate::common::machine::Machine;
 use crate::common::matrix::faults;
 use ferrosz::stream::{Extents, Layout, StreamAt};
-use ferrosz::{Axes, Codec, Decompressor, Device, Shape, Value};
+use ferrosz::{Axes, Bound, Codec, Compressor, Decompressor, Device, Shape, Value};
 use std::ops::Range;
 
 fn decompressor() -> Decompressor {
@@ -108,6 +108,23 @@ fn all_cpus_make_the_bytes_of_the_reference() {
             check_shape::<f32>(shape, &lengths, axes, number);
             check_shape::<f64>(shape, &lengths, axes, number + 1);
             number += 1;
+        }
+    }
+}
+
+/// No axis is so long that levels from 63 on have more than its first value.
+#[test]
+fn the_highest_levels_have_one_value() {
+    let field: Vec<f32> = (0..60 * 70).map(|number| number as f32).collect();
+    for levels in [0, 2] {
+        let compressor = Compressor::new(Codec::INTERP, Bound::abs(0.25).expect("a bound"));
+        let compressor = compressor.extents(&[60, 70]).expect("extents");
+        let stream = compressor.levels_apart(levels).expect("has levels");
+        let stream = stream.compress(&field).expect("compresses");
+        let first = decompressor().decompress::<f32>(&stream).expect("sound")[0];
+        for level in [63, 64, u32::MAX] {
+            let found = decompressor().level::<f32>(&stream, level);
+            assert_eq!(found.as_deref(), Ok(&[first][..]));
         }
     }
 }

@@ -277,3 +277,20 @@ fn damage_of_a_line_is_found_and_stays_in_its_tiles() {
     }
     assert!(partly > 20 && whole < 5, "{partly} {whole}");
 }
+
+/// No axis is so long that levels from 63 on have more than its first value.
+#[test]
+fn the_highest_levels_have_one_value() {
+    let field: Vec<f32> = (0..60 * 70).map(|number| number as f32).collect();
+    for levels in [0, 2] {
+        let compressor = Compressor::new(Codec::INTERP, Bound::abs(0.25).expect("a bound"));
+        let compressor = compressor.extents(&[60, 70]).expect("extents");
+        let stream = compressor.levels_apart(levels).expect("has levels");
+        let stream = stream.compress(&field).expect("compresses");
+        let first = decompressor().decompress::<f32>(&stream).expect("sound")[0];
+        for level in [63, 64, u32::MAX] {
+            let found = decompressor().level::<f32>(&stream, level);
+            assert_eq!(found.as_deref(), Ok(&[first][..]));
+        }
+    }
+}

@@ -44,6 +44,9 @@ pub fn level_extents_of_box(ranges: &[Range<u64>], level: u32) -> Vec<u64> {
     lengths.collect()
 }
 
+/// The highest level. Higher ones have the values of this one: the first one along each axis.
+const HIGHEST: u32 = u64::BITS - 1;
+
 /// A box of a level of a stream's field.
 pub(crate) struct LevelReading {
     level: u32,
@@ -68,6 +71,7 @@ impl LevelReading {
         has_safeguards: bool,
         (level, ranges): (u32, Option<&[Range<u64>]>),
     ) -> Result<Self, Error> {
+        let level = level.min(HIGHEST);
         let layout = header.layout();
         let user = order.user_extents(&layout.extents);
         let extents = user.lengths();
@@ -277,7 +281,7 @@ impl Decompressor {
         from: u32,
         mut take: impl FnMut(u32, Vec<N>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let wanted: Vec<u32> = (0..=from).rev().collect();
+        let wanted: Vec<u32> = (0..=from.min(HIGHEST)).rev().collect();
         self.each_level(stream, &wanted, None, &mut |level, values| {
             Ok(take(level, values))
         })

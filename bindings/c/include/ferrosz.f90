@@ -419,6 +419,12 @@ module ferrosz
             integer(c_int32_t), value :: tiles
             integer(c_int32_t) :: ferrosz_compressor_set_chunk_tiles
         end function
+        function ferrosz_compressor_set_levels(compressor, levels, error) bind(c)
+            import
+            type(c_ptr), value :: compressor, error
+            integer(c_int32_t), value :: levels
+            integer(c_int32_t) :: ferrosz_compressor_set_levels
+        end function
         function ferrosz_compressor_set_preference(compressor, preference, error) bind(c)
             import
             type(c_ptr), value :: compressor, error
@@ -456,6 +462,22 @@ module ferrosz
             integer(c_int32_t), value :: type
             integer(c_int64_t), intent(out) :: elements
             integer(c_int32_t) :: ferrosz_decompress_box
+        end function
+        function ferrosz_decompress_level(decompressor, stream, bytes, level, dimensions, starts, &
+            lengths, type, values, room, elements, error) bind(c)
+            import
+            type(c_ptr), value :: decompressor, stream, values, error
+            integer(c_int64_t), value :: bytes, dimensions, room
+            integer(c_int64_t), intent(in) :: starts(*), lengths(*)
+            integer(c_int32_t), value :: level, type
+            integer(c_int64_t), intent(out) :: elements
+            integer(c_int32_t) :: ferrosz_decompress_level
+        end function
+        function ferrosz_level_length(length, level) bind(c)
+            import
+            integer(c_int64_t), value :: length
+            integer(c_int32_t), value :: level
+            integer(c_int64_t) :: ferrosz_level_length
         end function
         function ferrosz_decompressor_new(error) bind(c)
             import
@@ -789,6 +811,11 @@ module ferrosz
             import
             type(c_ptr), value :: info
             integer(c_int32_t) :: ferrosz_info_chunk_tiles
+        end function
+        function ferrosz_info_levels_apart(info) bind(c)
+            import
+            type(c_ptr), value :: info
+            integer(c_int32_t) :: ferrosz_info_levels_apart
         end function
         function ferrosz_info_axes(info) bind(c)
             import

@@ -584,6 +584,13 @@ ferrosz_status ferrosz_compressor_set_chunk_tiles(ferrosz_compressor *compressor
                                                   uint32_t tiles,
                                                   ferrosz_error *error);
 
+// Codes the lowest so many levels apart, so that ferrosz_decompress_level decodes levels 1 to this one without the finer
+// ones. Cubes and planes have up to 4, lines 9. The codec is one with splines or stencils, or the preset small chooses
+// among these. The stream is mostly some percent longer.
+ferrosz_status ferrosz_compressor_set_levels(ferrosz_compressor *compressor,
+                                             uint32_t levels,
+                                             ferrosz_error *error);
+
 // Sets the preference: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at the
 // same bound, and streams that are mostly longer.
 ferrosz_status ferrosz_compressor_set_preference(ferrosz_compressor *compressor,
@@ -884,6 +891,9 @@ uint32_t ferrosz_info_rank(const ferrosz_info *info);
 // The tiles of a chunk of a codec of tiles; 0 with codecs of blocks.
 uint32_t ferrosz_info_chunk_tiles(const ferrosz_info *info);
 
+// How many levels are coded apart.
+uint32_t ferrosz_info_levels_apart(const ferrosz_info *info);
+
 // The role of each axis, as "s,z,y,x", until the info is freed.
 const char *ferrosz_info_axes(const ferrosz_info *info);
 
@@ -926,6 +936,27 @@ uint64_t ferrosz_info_stream_bytes(const ferrosz_info *info);
 
 // Bytes of the uncompressed field.
 uint64_t ferrosz_info_field_bytes(const ferrosz_info *info);
+
+// The length that an axis of so many values has in a level: a level has the values whose coordinates can all be divided
+// by 2^level. The axis of the parts of complex numbers has both in each level.
+uint64_t ferrosz_level_length(uint64_t length,
+                              uint32_t level);
+
+// As ferrosz_decompress_box, for the values of a level in a box of the field; without dimensions, in all of it. Level 0 has
+// all values. Only what the level needs is decoded if the stream has levels apart (ferrosz_compressor_set_levels); of other
+// streams all of the box is.
+ferrosz_status ferrosz_decompress_level(const ferrosz_decompressor *decompressor,
+                                        const void *stream,
+                                        uint64_t bytes,
+                                        uint32_t level,
+                                        uint64_t dimensions,
+                                        const uint64_t *starts,
+                                        const uint64_t *lengths,
+                                        ferrosz_type type,
+                                        void *values,
+                                        uint64_t room,
+                                        uint64_t *elements,
+                                        ferrosz_error *error);
 
 // Finds the values of the decoded field that are at least `low` and at most `high`; -INFINITY and INFINITY are no limits. NaNs
 // and fill values are never found. With statistics only the chunks are decoded that may have such values. `decompressor` may

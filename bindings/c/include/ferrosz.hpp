@@ -80,6 +80,11 @@ public:
         return *this;
     }
 
+    Compressor& levels(uint32_t count) {
+        call(ferrosz_compressor_set_levels, get(), count);
+        return *this;
+    }
+
     Compressor& device(const std::string& name) {
         call(ferrosz_compressor_set_device, get(), name.c_str());
         return *this;
@@ -142,6 +147,21 @@ template <class Value> std::vector<Value> decompress(const std::vector<uint8_t>&
     call(ferrosz_decompress, static_cast<const ferrosz_decompressor*>(nullptr), static_cast<const void*>(stream.data()),
          uint64_t(stream.size()), type_of<Value>, static_cast<void*>(values.data()), uint64_t(values.size()),
          static_cast<uint64_t*>(nullptr));
+    return values;
+}
+
+/// The values of a level of a stream: every 2^level-th one along each axis.
+template <class Value> std::vector<Value> decompress_level(const std::vector<uint8_t>& stream, uint32_t level) {
+    uint64_t elements = 0;
+    const auto to = [&](std::vector<Value>& values, ferrosz_error* error) {
+        return ferrosz_decompress_level(nullptr, stream.data(), stream.size(), level, 0, nullptr, nullptr, type_of<Value>,
+                                        values.data(), values.size(), &elements, error);
+    };
+    std::vector<Value> values;
+    // Without room the call says how many there are.
+    to(values, nullptr);
+    values.resize(elements);
+    call([&](ferrosz_error* error) { return to(values, error); });
     return values;
 }
 

@@ -310,6 +310,21 @@ pub unsafe extern "C" fn ferrosz_compressor_set_chunk_tiles(
     })
 }
 
+/// Codes the lowest so many levels apart, so that ferrosz_decompress_level decodes levels 1 to this one without the finer
+/// ones. Cubes and planes have up to 4, lines 9. The codec is one with splines or stencils, or the preset small chooses
+/// among these. The stream is mostly some percent longer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_compressor_set_levels(
+    compressor: *mut Compressor,
+    levels: u32,
+    error: *mut Error,
+) -> ferrosz_status {
+    change(compressor, error, |compressor| {
+        let levels = u8::try_from(levels).unwrap_or(u8::MAX);
+        Ok(compressor.levels_apart(levels)?)
+    })
+}
+
 /// Sets the preference: "ratio" (the default), or "quality": with codecs that have splines or stencils, a higher PSNR at the
 /// same bound, and streams that are mostly longer.
 #[unsafe(no_mangle)]

@@ -84,6 +84,13 @@ pub unsafe extern "C" fn ferrosz_info_chunk_tiles(info: *const Info) -> u32 {
     unsafe { get(info, 0, |info| info.of_stream.chunk_tiles.unwrap_or(0)) }
 }
 
+/// How many levels are coded apart.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferrosz_info_levels_apart(info: *const Info) -> u32 {
+    // SAFETY: by the contract of the crate.
+    unsafe { get(info, 0, |info| info.of_stream.levels_apart.into()) }
+}
+
 /// The role of each axis, as "s,z,y,x", until the info is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrosz_info_axes(info: *const Info) -> *const c_char {

@@ -35,6 +35,7 @@ mod gpu;
 mod group;
 mod guard;
 mod info;
+mod level;
 mod matches;
 mod pipeline;
 mod place;

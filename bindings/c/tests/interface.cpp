@@ -1,4 +1,5 @@
-// Tests of ferrosz.hpp: batches, targets, updates, matches and streams without header, by plain loops. Prints nothing but faults.
+// Tests of ferrosz.hpp: batches, targets, updates, levels, matches and streams without header, by plain loops.
+// Prints nothing but faults.
 
 #include <ferrosz.hpp>
 
@@ -57,6 +58,14 @@ int main() {
         }
     }
     check(count > 0 && count == high.values.size() && count == high.elements.size(), "all matches are found");
+
+    ferrosz::Compressor interp("interp", FERROSZ_ABS, 0.01);
+    const auto apart = interp.extents({60, 100}).levels(2).compress(field.data(), field.size());
+    const auto fine = ferrosz::decompress<float>(apart), coarse = ferrosz::decompress_level<float>(apart, 2);
+    check(coarse.size() == 15 * 25, "a level has every fourth value along each axis");
+    for (size_t i = 0; i < coarse.size(); i++) {
+        check(coarse[i] == fine[i / 25 * 4 * 100 + i % 25 * 4], "a value of a level");
+    }
 
     ferrosz::Bare<float> bare("cuszp", {60, 100});
     bare.mode("outlier").abs(0.01);

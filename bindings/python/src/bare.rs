@@ -255,6 +255,7 @@ fn part_of(
             let IndexedBox {
                 ranges,
                 shape: of_result,
+                ..
             } = IndexedBox::new(index, shape)?;
             Ok((
                 Some(Part::region(shape, &ranges).map_err(fault)?),

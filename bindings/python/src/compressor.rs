@@ -54,6 +54,7 @@ struct Given<'a> {
     rank: Option<u8>,
     axes: Option<&'a str>,
     chunk_tiles: Option<u32>,
+    levels: Option<u8>,
     prefer: Option<&'a str>,
     fill: Option<&'a Fills>,
     keep_sign: Option<bool>,
@@ -102,6 +103,9 @@ impl Given<'_> {
         if let Some(tiles) = self.chunk_tiles {
             compressor = compressor.with_chunk_tiles(tiles).map_err(failed)?;
         }
+        if let Some(levels) = self.levels {
+            compressor = compressor.levels_apart(levels).map_err(failed)?;
+        }
         if let Some(name) = self.prefer {
             compressor = compressor.prefer(preference(py, name)?).map_err(failed)?;
         }
@@ -142,11 +146,11 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, chunk_tiles=None, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false, keep=Some("auto"),
-        rewritable=false, safeguards=None, statistics=false, device="auto"
+        rank=None, axes=None, chunk_tiles=None, levels=0, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false,
+        keep=Some("auto"), rewritable=false, safeguards=None, statistics=false, device="auto"
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
-        codec=None, rank=None, axes=None, chunk_tiles=None, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, keep='auto', \
-        rewritable=False, safeguards=None, statistics=False, device='auto')")]
+        codec=None, rank=None, axes=None, chunk_tiles=None, levels=0, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, \
+        keep='auto', rewritable=False, safeguards=None, statistics=False, device='auto')")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -163,6 +167,7 @@ impl Compressor {
         rank: Option<u8>,
         axes: Option<&str>,
         chunk_tiles: Option<u32>,
+        levels: u8,
         prefer: &str,
         fill: Fills,
         keep_sign: bool,
@@ -187,6 +192,7 @@ impl Compressor {
             rank,
             axes,
             chunk_tiles,
+            levels: (levels > 0).then_some(levels),
             prefer: (prefer != "ratio").then_some(prefer),
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),

@@ -5,14 +5,15 @@ use crate::array_out::{Output, array_of};
 use crate::call::{self, Advance};
 use crate::device;
 use crate::dtype::NumberType;
-use crate::error::raised;
+use crate::error::{argument, raised};
 use crate::options::device as device_of;
 use crate::part::IndexedBox;
 use crate::stream::{Bytes, Stream};
 use ferrosz::codec::with_value;
 use ferrosz::{Error, Part, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyEllipsis, PyTuple};
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Decompresses any number of streams with the same options, also from several threads at the same time.
@@ -50,24 +51,30 @@ impl Decompressor {
     }
 
     /// Decompresses a stream, or a box of its array, as the function `decompress` does.
-    #[pyo3(signature = (stream, *, out=None, r#box=None, progress=None, cuda_stream=None))]
+    #[pyo3(signature = (stream, *, out=None, r#box=None, level=0, progress=None, cuda_stream=None))]
     fn decompress<'py>(
         &self,
         stream: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
         r#box: Option<&Bound<'py, PyAny>>,
+        level: u32,
         progress: Option<&Bound<'py, PyAny>>,
         cuda_stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = stream.py();
         if !is_host_buffer(stream) && device::is_on_gpu(stream) {
+            if level > 0 {
+                let message = "level: levels are decoded from host memory: copy the stream there";
+                return Err(argument(py, message));
+            }
             return device::decompress(&self.decompressor, stream, out, r#box, cuda_stream);
         }
         let bytes = Bytes::new(stream)?;
         let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
         let numbers = info.number_extents();
-        let part = r#box
-            .map(|index| IndexedBox::new(index, numbers))
+        let whole = PyEllipsis::get(py).to_owned().into_any();
+        let part = (r#box.or((level > 0).then_some(&whole)))
+            .map(|index| IndexedBox::of_level(index, numbers, level))
             .transpose()?;
         let (part, shape) = match part {
             None => (None, numbers.to_vec()),
@@ -78,6 +85,7 @@ impl Decompressor {
             decompressor: self.decompressor,
             source: Source::Buffer(bytes),
             part,
+            level,
         };
         wanted.decompress(py, number_type, &shape, out, progress)
     }
@@ -151,6 +159,8 @@ pub struct Wanted {
     pub source: Source,
     /// All of the array if there is none; of complex numbers a part of the array of numbers.
     pub part: Option<Part>,
+    /// The level that is decoded; 0 has all values. A higher one is of a box.
+    pub level: u32,
 }
 
 impl Wanted {
@@ -191,9 +201,10 @@ impl Wanted {
             progress,
             false,
             move |advance| {
-                self.source.with(|stream| match &self.part {
-                    None => self.decompressor.progress(advance).decompress(stream),
-                    Some(part) => {
+                self.source.with(|stream| match (self.level(), &self.part) {
+                    (Some(of_box), _) => self.decode_level(stream, of_box, advance),
+                    (_, None) => self.decompressor.progress(advance).decompress(stream),
+                    (_, Some(part)) => {
                         (self.decompressor.progress(advance)).decompress_part(stream, part)
                     }
                 })
@@ -220,12 +231,36 @@ impl Wanted {
     fn decode<V: Value>(&self, values: &mut [V], advance: Advance<'_>) -> Result<(), Error> {
         self.source.with(|stream| {
             let decompressor = self.decompressor.progress(advance);
-            match &self.part {
-                None => decompressor.decompress_into(stream, values),
-                Some(part) => decompressor.decompress_part_into(stream, part, values),
+            match (self.level(), &self.part) {
+                (Some(of_box), _) => {
+                    values.copy_from_slice(&self.decode_level(stream, of_box, advance)?);
+                    Ok(())
+                }
+                (_, None) => decompressor.decompress_into(stream, values).map(drop),
+                (_, Some(part)) => {
+                    (decompressor.decompress_part_into(stream, part, values)).map(drop)
+                }
             }
-            .map(drop)
         })
+    }
+
+    /// The level that is decoded and its box, if it is not 0.
+    fn level(&self) -> Option<(u32, &[Range<u64>])> {
+        match &self.part {
+            Some(Part::Box(ranges)) if self.level > 0 => Some((self.level, ranges)),
+            _ => None,
+        }
+    }
+
+    fn decode_level<V: Value>(
+        &self,
+        stream: &[u8],
+        (level, ranges): (u32, &[Range<u64>]),
+        advance: Advance<'_>,
+    ) -> Result<Vec<V>, Error> {
+        let values = self.decompressor.level_of_box(stream, level, ranges)?;
+        advance(values.len() as u64);
+        Ok(values)
     }
 }
 

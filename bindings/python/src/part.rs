@@ -1,6 +1,7 @@
 //! Boxes: the part of an array that an index names.
 
 use crate::error::argument;
+use ferrosz::level_extents_of_box;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 use std::ops::Range;
@@ -9,8 +10,9 @@ use std::ops::Range;
 pub struct IndexedBox {
     /// A range along each axis.
     pub ranges: Vec<Range<u64>>,
-    /// The lengths of the ranges, without those of axes that have an integer.
+    /// How many values of the level they have, without axes that have an integer.
     pub shape: Vec<u64>,
+    level: u32,
 }
 
 impl IndexedBox {
@@ -21,6 +23,15 @@ impl IndexedBox {
     ///
     /// `ArgumentError`, which names the item and its axis.
     pub fn new(index: &Bound<'_, PyAny>, extents: &[u64]) -> PyResult<Self> {
+        Self::of_level(index, extents, 0)
+    }
+
+    /// As [`IndexedBox::new`], with the shape of the values of a level in the box.
+    ///
+    /// # Errors
+    ///
+    /// `ArgumentError`, also for an integer that the level has not.
+    pub fn of_level(index: &Bound<'_, PyAny>, extents: &[u64], level: u32) -> PyResult<Self> {
         let py = index.py();
         let items: Vec<Bound<'_, PyAny>> = match index.cast::<PyTuple>() {
             Ok(items) => items.iter().collect(),
@@ -42,6 +53,7 @@ impl IndexedBox {
         let mut found = Self {
             ranges: Vec::new(),
             shape: Vec::new(),
+            level,
         };
         for item in &items {
             match is_ellipsis(item) {
@@ -56,10 +68,19 @@ impl IndexedBox {
     /// Takes so many of the next axes whole.
     fn whole(&mut self, extents: &[u64], axes: usize) {
         for _ in 0..axes {
-            let length = extents[self.ranges.len()];
-            self.ranges.push(0..length);
-            self.shape.push(length);
+            self.slice(0..extents[self.ranges.len()]);
         }
+    }
+
+    /// Takes a range along the next axis.
+    fn slice(&mut self, range: Range<u64>) {
+        self.shape.push(self.values_in(range.clone()));
+        self.ranges.push(range);
+    }
+
+    /// How many values the level has in a range.
+    fn values_in(&self, range: Range<u64>) -> u64 {
+        level_extents_of_box(&[range], self.level).iter().product()
     }
 
     /// Takes a slice or an integer along the next axis.
@@ -83,9 +104,7 @@ impl IndexedBox {
                 return Err(argument(py, message));
             }
             let start = indices.start as u64;
-            let end = start.max(indices.stop as u64);
-            self.shape.push(end - start);
-            self.ranges.push(start..end);
+            self.slice(start..start.max(indices.stop as u64));
             return Ok(());
         }
         let at: i64 = item.extract().map_err(|cause| {
@@ -101,6 +120,13 @@ impl IndexedBox {
             at
         };
         match u64::try_from(from_start) {
+            Ok(at) if at < length && self.values_in(at..at + 1) == 0 => {
+                let level = self.level;
+                let message = format!(
+                    "box: {at} of axis {axis} is not in level {level}: it cannot be divided by 2^{level}"
+                );
+                Err(argument(py, message))
+            }
             Ok(at) if at < length => {
                 self.ranges.push(at..at + 1);
                 Ok(())

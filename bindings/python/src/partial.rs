@@ -62,17 +62,19 @@ impl PartialStream {
         PyTuple::new(py, &self.extents)
     }
 
-    /// The bytes to put in, as pairs of start and stop, before a box can be decompressed, or more of its needs be told;
-    /// none if all are known.
-    fn missing(&self, r#box: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64)>> {
-        let part = Part::Box(IndexedBox::new(r#box, &self.extents)?.ranges);
+    /// The bytes to put in, as pairs of start and stop, before a level of a box can be decompressed, or more of its needs
+    /// be told; none if all are known.
+    #[pyo3(signature = (r#box, *, level=0))]
+    fn missing(&self, r#box: &Bound<'_, PyAny>, level: u32) -> PyResult<Vec<(u64, u64)>> {
+        let part = Part::Box(IndexedBox::of_level(r#box, &self.extents, level)?.ranges);
         let part = self.number_type.part_of_values(part);
         let stream = &self.stream;
         let missing = r#box.py().detach(|| -> Result<_, Error> {
-            stream
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .missing(&part)
+            let stream = stream.read().unwrap_or_else(PoisonError::into_inner);
+            match &part {
+                Part::Box(ranges) if level > 0 => stream.missing_of_level(level, Some(ranges)),
+                part => stream.missing(part),
+            }
         });
         let missing = missing.map_err(|error| raised(r#box.py(), &error))?;
         Ok(missing
@@ -92,19 +94,21 @@ impl PartialStream {
     }
 
     /// Decompresses a box of the array, as the function `decompress` does.
-    #[pyo3(signature = (r#box, *, out=None, device="auto"))]
+    #[pyo3(signature = (r#box, *, level=0, out=None, device="auto"))]
     fn decompress<'py>(
         &self,
         r#box: &Bound<'py, PyAny>,
+        level: u32,
         out: Option<&Bound<'py, PyAny>>,
         device: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = r#box.py();
-        let part = IndexedBox::new(r#box, &self.extents)?;
+        let part = IndexedBox::of_level(r#box, &self.extents, level)?;
         let wanted = Wanted {
             decompressor: of_device(py, device)?,
             source: Source::Partial(self.stream.clone()),
             part: Some(Part::Box(part.ranges)),
+            level,
         };
         wanted.decompress(py, self.number_type, &part.shape, out, None)
     }

@@ -89,6 +89,8 @@ def test_arrays_on_a_gpu_that_is_not_there() -> None:
             raise AssertionError("the address is no memory")
         with pytest.raises((ferrosz.DeviceError, ferrosz.ArgumentError)):
             ferrosz.decompress(array)
+        with pytest.raises(ferrosz.ArgumentError, match="level: .* host memory"):
+            ferrosz.decompress(array, level=1)
         with pytest.raises((ferrosz.DeviceError, ferrosz.ArgumentError)):
             ferrosz.update(array, [1.0], box=0)
         with pytest.raises((ferrosz.DeviceError, ferrosz.ArgumentError)):

@@ -45,6 +45,9 @@ pub struct FerroszCodecConfiguration {
     /// The tiles of a chunk of a codec of tiles: 4, 16 or 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_tiles: Option<u32>,
+    /// How many levels of each chunk are coded apart. It needs `written_once`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub levels: u8,
     /// Few bytes, or small errors of codecs with splines or stencils: then a higher PSNR at the same bound.
     #[serde(with = "by_name", skip_serializing_if = "Option::is_none")]
     pub prefer: Option<Preference>,
@@ -145,6 +148,9 @@ impl FerroszCodecConfiguration {
         if let Some(tiles) = self.chunk_tiles {
             compressor = compressor.with_chunk_tiles(tiles).map_err(invalid)?;
         }
+        if self.levels > 0 {
+            compressor = compressor.levels_apart(self.levels).map_err(invalid)?;
+        }
         if let Some(preference) = self.prefer {
             compressor = compressor.prefer(preference).map_err(invalid)?;
         }
@@ -192,6 +198,11 @@ fn invalid(reason: impl std::fmt::Display) -> PluginCreateError {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_zero(value: &u8) -> bool {
+    *value == 0
 }
 
 /// Settings as their names.

@@ -194,6 +194,32 @@ fn the_metadata_name_the_codec() {
     );
 }
 
+#[test]
+fn levels_of_chunks_are_coded_apart() {
+    let configuration = FerroszCodecConfiguration {
+        levels: 2,
+        written_once: true,
+        ..FerroszCodecConfiguration::abs(0.01)
+    };
+    let values = field_f32(20 * 30 * 40);
+    let (shape, chunks) = ([20, 30, 40], [10, 30, 40]);
+    let builder = builder(
+        &shape,
+        &chunks,
+        data_type::float32(),
+        0.0f32,
+        &configuration,
+    );
+    let array = stored(&builder, &values);
+    let metadata = serde_json::to_value(array.metadata()).unwrap();
+    let expected = serde_json::json!({"abs": 0.01, "levels": 2, "written_once": true});
+    assert_eq!(metadata["codecs"][0]["configuration"], expected);
+    let stream = chunk(&array, "1/0/0");
+    assert_eq!(ferrosz::info(&stream).unwrap().levels_apart, 2);
+    let coarse: Vec<f32> = Decompressor::new().level(&stream, 2).unwrap();
+    assert_eq!(coarse[8 * 10 + 9], all::<f32>(&array)[14 * 30 * 40 + 36]);
+}
+
 /// An array with this configuration of the codec, or the text of the error.
 fn opened(configuration: &str) -> Result<(), String> {
     let builder = builder(&[4], &[4], data_type::float32(), 0.0f32, &abs(1.0));

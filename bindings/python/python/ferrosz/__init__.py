@@ -33,6 +33,7 @@ from ._ferrosz import (
 from ._damage import Damage
 from ._group import Group
 from ._info import Info
+from ._levels import levels
 from ._statistics import Statistics, stats, where
 from ._verification import Verification
 from .errors import (
@@ -85,6 +86,7 @@ __all__ = [
     "decompress_batch",
     "detect_fill",
     "info",
+    "levels",
     "release_memory",
     "salvage",
     "stats",
@@ -111,6 +113,7 @@ def compress(
     rank: Literal[1, 2, 3] | None = None,
     axes: str | None = None,
     chunk_tiles: Literal[4, 16, 64] | None = None,
+    levels: int = 0,
     prefer: Literal["ratio", "quality"] = "ratio",
     fill: Fill = "auto",
     keep_sign: bool = False,
@@ -155,6 +158,10 @@ def compress(
     chunk_tiles
         How many tiles a chunk of a codec of tiles has. By default the preset chooses that, and a codec that is named has 4.
         A codec, rank, axes and tiles that the `info` of a stream names make that stream again.
+    levels
+        Code the lowest so many levels apart, so that `decompress` with `level` and `levels` read and decode levels 1 to
+        this one without the finer ones. Cubes and planes have up to 4, lines 9. Level k has every 2^k-th value along each
+        axis. The codec is one with splines or stencils; the stream is mostly some percent longer. The CPU codes it.
     prefer
         With `"quality"`, codecs with splines or stencils have a higher PSNR at the same bound, and longer streams. Codecs
         and presets without these refuse it.
@@ -225,6 +232,7 @@ def compress(
         rank=rank,
         axes=axes,
         chunk_tiles=chunk_tiles,
+        levels=levels,
         prefer=prefer,
         fill=fill,
         keep_sign=keep_sign,
@@ -318,13 +326,14 @@ def decompress(
     *,
     out: Any = None,
     box: Box | None = None,
+    level: int = 0,
     device: str = "auto",
     verify_checksums: bool = True,
     progress: Callable[[int], object] | None = None,
     cuda_stream: Any = None,
 ) -> Any:
-    """Decompresses a stream, or a box of its array, to an array of NumPy; or, if the stream is on an NVIDIA GPU, to a
-    `DeviceArray`.
+    """Decompresses a stream, or a box or a level of its array, to an array of NumPy; or, if the stream is on an NVIDIA
+    GPU, to a `DeviceArray`.
 
     stream
         A `Stream`, `bytes`, a memory map, an array of NumPy, or any other buffer. It is not copied.
@@ -334,6 +343,11 @@ def decompress(
     box
         An index as NumPy takes it: a tuple of slices of step 1, integers, and at most one ellipsis. Only the chunks
         with elements of the box are read. The result has no axis for an integer.
+    level
+        Level k has every 2^k-th value along each axis: of the array a, `a[::2**k, ::2**k]` for two axes. Of a `box`,
+        whose numbers are those of the whole array, it has the values that belong to the level; an integer must be
+        divisible by 2^k. Only what the level needs is decoded if `compress` had `levels`; of other streams the whole box
+        is, except for level 4 and higher ones of codecs with splines or stencils. Not of a stream on a GPU.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     verify_checksums
@@ -352,6 +366,11 @@ def decompress(
     >>> out = np.empty_like(field)
     >>> ferrosz.decompress(stream, out=out) is out
     True
+    >>> stream = ferrosz.compress(field, abs=1e-4, levels=2)
+    >>> bool((ferrosz.decompress(stream, level=2) == ferrosz.decompress(stream)[::4, ::4, ::4]).all())
+    True
     """
     decompressor = Decompressor(device=device, verify_checksums=verify_checksums)
-    return decompressor.decompress(stream, out=out, box=box, progress=progress, cuda_stream=cuda_stream)
+    return decompressor.decompress(
+        stream, out=out, box=box, level=level, progress=progress, cuda_stream=cuda_stream
+    )

@@ -70,6 +70,7 @@ class Compressor:
         rank: Literal[1, 2, 3] | None = None,
         axes: str | None = None,
         chunk_tiles: Literal[4, 16, 64] | None = None,
+        levels: int = 0,
         prefer: Literal["ratio", "quality"] = "ratio",
         fill: Fill = "auto",
         keep_sign: bool = False,
@@ -115,6 +116,7 @@ class Decompressor:
         *,
         out: Any = None,
         box: Box | None = None,
+        level: int = 0,
         progress: Callable[[int], object] | None = None,
         cuda_stream: Any = None,
     ) -> Any: ...
@@ -166,9 +168,9 @@ class PartialStream:
     def __new__(cls, first: Buffer) -> PartialStream: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
-    def missing(self, box: Box) -> list[tuple[int, int]]: ...
+    def missing(self, box: Box, *, level: int = 0) -> list[tuple[int, int]]: ...
     def put(self, start: int, bytes: Buffer) -> None: ...
-    def decompress(self, box: Box, *, out: Any = None, device: str = "auto") -> Any: ...
+    def decompress(self, box: Box, *, level: int = 0, out: Any = None, device: str = "auto") -> Any: ...
 
 @final
 class FrameWriter:

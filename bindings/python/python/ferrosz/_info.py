@@ -48,6 +48,8 @@ class Info:
     """The shape of a full chunk, or of one of its tiles, in the dimensions longer than 1."""
     chunk_tiles: int | None
     """Tiles of a full chunk; none for codecs of blocks."""
+    levels_apart: int
+    """How many levels are coded apart."""
     size: int
     """Number of elements."""
     array_bytes: int

@@ -43,7 +43,9 @@ class Ferrosz(Codec):  # type: ignore[misc]
     Each chunk is compressed alone, so the bound must not depend on the values of a chunk: it is absolute (`abs`), or
     relative to each value (`pwrel`); `ferrosz.zarr.codec_for(array, range=...).abs` is one of a whole array. A preset
     chooses for some of the chunks, as there. Zarr v2
-    tells a codec no fill value: give that of the array as `fill`.
+    tells a codec no fill value: give that of the array as `fill`. With `levels`, which needs `written_once`, the levels
+    of each chunk are coded apart; `decode` reads whole chunks, and the `level` of `ferrosz.decompress` is for single
+    streams.
 
     >>> Ferrosz(abs=1e-3, dtype=">f4")
     Ferrosz(abs=0.001, dtype='>f4')
@@ -61,6 +63,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
         rank: int | None = None,
         axes: str | None = None,
         chunk_tiles: int | None = None,
+        levels: int = 0,
         prefer: str = "ratio",
         fill: Any = "auto",
         keep_sign: bool = False,
@@ -78,6 +81,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
             "rank": whole("rank", rank),
             "axes": text("axes", axes),
             "chunk_tiles": whole("chunk_tiles", chunk_tiles),
+            "levels": whole("levels", levels) or 0,
             "prefer": text("prefer", prefer) or "ratio",
             "fill": fills(fill),
             "keep_sign": flag("keep_sign", keep_sign),
@@ -90,7 +94,7 @@ class Ferrosz(Codec):  # type: ignore[misc]
         self._dtype = None if dtype is None else np.dtype(dtype)
         if self._dtype is not None:
             refuse_type(self._dtype, "the codec 'ferrosz'")
-        defaults = {"prefer": "ratio", "fill": "auto", "keep_sign": False, "keep_zero": False}
+        defaults = {"levels": 0, "prefer": "ratio", "fill": "auto", "keep_sign": False, "keep_zero": False}
         self._config = {name: value for name, value in settings.items() if value != defaults.get(name)}
         if "fill" in self._config:
             self._config["fill"] = _as_json(settings["fill"])

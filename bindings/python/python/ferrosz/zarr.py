@@ -70,6 +70,9 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     these have its codec, rank, axes and tiles. So the choice takes little time, and the streams depend on the order of the
     chunks. With `written_once` it chooses for each chunk.
 
+    `levels` codes levels of each chunk apart, and needs `written_once`. Zarr itself reads no levels: the `level` of
+    `ferrosz.decompress` is for single streams, such as the bytes of a chunk.
+
     Integers of 8 and 64 bits are those of 16 and 32 in a stream, so those of 64 bits must fit.
     """
 
@@ -80,6 +83,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
     rank: int | None = None
     axes: str | None = None
     chunk_tiles: int | None = None
+    levels: int = 0
     prefer: str = "ratio"
     keep_sign: bool = False
     keep_zero: bool = False
@@ -99,6 +103,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         rank: int | None = None,
         axes: str | None = None,
         chunk_tiles: int | None = None,
+        levels: int = 0,
         prefer: str = "ratio",
         keep_sign: bool = False,
         keep_zero: bool = False,
@@ -114,6 +119,7 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
             "rank": whole("rank", rank),
             "axes": text("axes", axes),
             "chunk_tiles": whole("chunk_tiles", chunk_tiles),
+            "levels": whole("levels", levels) or 0,
             "prefer": text("prefer", prefer) or "ratio",
             "keep_sign": flag("keep_sign", keep_sign),
             "keep_zero": flag("keep_zero", keep_zero),

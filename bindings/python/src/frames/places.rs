@@ -75,6 +75,7 @@ impl Frames {
             decompressor: of_device(py, &self.device)?,
             source: Source::Buffer(bytes),
             part: None,
+            level: 0,
         };
         wanted.decompress(py, NumberType::of(&info), info.number_extents(), None, None)
     }

@@ -193,16 +193,20 @@ fn levels_of_complex_numbers_are_whole_numbers() {
 
 #[test]
 fn levels_are_refined_without_the_finer_ones() {
-    let lengths = [40, 60, 80];
-    let field = waves::<f32>(lengths, false);
-    for codec in [Codec::INTERP, Codec::SLICES, Codec::STENCIL_BITPLANE] {
+    let field = waves::<f32>([40, 60, 80], false);
+    for (codec, lengths) in [
+        (Codec::INTERP, &[40, 60, 80][..]),
+        (Codec::SLICES, &[40, 60, 80]),
+        (Codec::STENCIL_BITPLANE, &[40, 60, 80]),
+        // Two axes are one dimension.
+        (Codec::STENCIL, &[5, 8, 60, 80]),
+        (Codec::INTERP, &[192_000]),
+    ] {
         let compressor = Compressor::new(codec, Bound::abs(0.25).expect("a bound"));
-        let compressor = compressor
-            .extents(&lengths)
-            .and_then(|one| one.levels_apart(3));
-        let stream = compressor
-            .and_then(|one| one.compress(&field))
-            .expect("possible");
+        let compressor = compressor.extents(lengths);
+        let compressor = compressor.and_then(|one| one.levels_apart(3));
+        let stream = compressor.and_then(|one| one.compress(&field));
+        let stream = stream.expect("possible");
         let mut seen = Vec::new();
         let refined = decompressor().refine(&stream, 5, |level, values: Vec<f32>| {
             let wanted: Vec<f32> = decompressor().level(&stream, level).expect("sound");

@@ -5,20 +5,15 @@ use crate::cpu::tiles::every;
 use crate::cpu::{self, Version};
 use crate::decompress::{Decompressor, read, read_in_order};
 use crate::error::Error;
+use crate::level_reading::{HIGHEST, LevelReading};
 use crate::memory::try_zeroed;
 use crate::number::{Number, parts_of};
-use crate::part::Part;
 use crate::progress::SILENT;
 use crate::reading::Reading;
 use crate::stream_ref::StreamRef;
-use ferrosz_codec::container::header::Header;
-use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::container::region::Region;
-use ferrosz_codec::container::roles::Role;
-use ferrosz_codec::mapping::axes::{Order, PARTS};
-use ferrosz_codec::shape::Shape;
+use ferrosz_codec::mapping::axes::PARTS;
 use ferrosz_codec::{Element, Value, with_value};
-use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 /// The extents of a level of a field with these extents: a level has the values whose coordinates can all be divided by
@@ -44,157 +39,6 @@ pub fn level_extents_of_box(ranges: &[Range<u64>], level: u32) -> Vec<u64> {
     lengths.collect()
 }
 
-/// The highest level. Higher ones have the values of this one: the first one along each axis.
-const HIGHEST: u32 = u64::BITS - 1;
-
-/// A box of a level of a stream's field.
-pub(crate) struct LevelReading {
-    level: u32,
-    /// What of the level is decoded, if it can be decoded without finer ones.
-    own: Option<Reading>,
-    /// The smallest box of the field that has all values.
-    of_field: Part,
-    /// The extents of the box of the level, and the levels that are counted along each axis.
-    lengths: Vec<u64>,
-    levels: Vec<u32>,
-}
-
-impl LevelReading {
-    /// The values of a level in a box of the field, or in all of it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BoxOutside`].
-    pub(crate) fn new(
-        header: &Header,
-        order: &Order,
-        has_safeguards: bool,
-        (level, ranges): (u32, Option<&[Range<u64>]>),
-    ) -> Result<Self, Error> {
-        let level = level.min(HIGHEST);
-        let layout = header.layout();
-        let user = order.user_extents(&layout.extents);
-        let extents = user.lengths();
-        let whole: Vec<_> = extents.iter().map(|length| 0..*length).collect();
-        let ranges = ranges.unwrap_or(&whole);
-        // The box must be one of the field.
-        Part::Box(ranges.to_vec()).pieces(&layout, order)?;
-        // The parts of a complex number belong together.
-        let along = |axis: usize| match order.is_complex() && axis + 1 == extents.len() {
-            true => 0,
-            false => level,
-        };
-        let levels: Vec<u32> = (0..extents.len()).map(along).collect();
-        let of_level: Vec<_> = (ranges.iter().zip(&levels))
-            .map(|(range, level)| every(range.start, *level)..every(range.end, *level))
-            .collect();
-        let of_field = of_level
-            .iter()
-            .zip(&levels)
-            .map(|(range, level)| match range.is_empty() {
-                true => 0..0,
-                false => range.start << level..((range.end - 1) << level) + 1,
-            });
-        let of_field = Part::Box(of_field.collect());
-        let is_apart = !has_safeguards && !order.is_complex() && is_apart(&layout, level);
-        let own = match is_apart {
-            true => Some(Reading::new(
-                &layout_of_level(&layout, level),
-                order,
-                Some(&Part::Box(of_level.clone())),
-            )?),
-            false => None,
-        };
-        let lengths = of_level.iter().map(|range| range.end - range.start);
-        Ok(Self {
-            level,
-            own,
-            of_field,
-            lengths: lengths.collect(),
-            levels,
-        })
-    }
-
-    /// How many values there are.
-    pub(crate) fn elements(&self) -> u64 {
-        self.lengths.iter().product()
-    }
-
-    /// The numbers of the entries of the chunk table that it needs.
-    pub(crate) fn entries(&self, layout: &Layout, order: &Order) -> Result<BTreeSet<u64>, Error> {
-        let of_field = Reading::new(layout, order, Some(&self.of_field))?;
-        let Some(own) = &self.own else {
-            return Ok(of_field.entries());
-        };
-        let mut entries = of_field.entries_of_mask();
-        for region in own.regions() {
-            entries.extend(cpu::tiles::entries_of_level(layout, self.level, &region));
-        }
-        Ok(entries)
-    }
-
-    /// The places of the values in the box of the field, in their order.
-    fn places(&self) -> impl Iterator<Item = u64> {
-        let Part::Box(ranges) = &self.of_field else {
-            unreachable!("a level is of a box")
-        };
-        let lengths: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
-        (0..self.elements()).map(move |number| {
-            let (mut rest, mut place, mut step) = (number, 0, 1);
-            for axis in (0..lengths.len()).rev() {
-                let at = rest % self.lengths[axis];
-                rest /= self.lengths[axis];
-                place += (at << self.levels[axis]) * step;
-                step *= lengths[axis];
-            }
-            place
-        })
-    }
-}
-
-/// Whether a level of streams with this layout can be decoded without the finer ones.
-fn is_apart(layout: &Layout, level: u32) -> bool {
-    let anchor_level = layout.codec.tiles().map(|codec| codec.levels(layout.shape));
-    let has_level = anchor_level
-        .is_some_and(|most| most > 0 && (layout.levels > 0 || level >= u32::from(most)));
-    has_level && are_dimensions_axes(layout)
-}
-
-/// Whether each dimension of the coded field is one axis: then the levels of the field are those of its dimensions.
-fn are_dimensions_axes(layout: &Layout) -> bool {
-    let extents = &layout.extents;
-    let is_long = |axis: &usize| extents.lengths()[*axis] > 1;
-    let roles = extents.roles();
-    if layout.shape == Shape::Line {
-        return (0..extents.lengths().len()).filter(is_long).count() < 2;
-    }
-    let of_role = |axis: &usize| match roles.of(*axis) {
-        Role::Slice => 1,
-        _ => 0,
-    };
-    (extents.axes_of_dimensions().into_iter()).all(|axes| {
-        let axes: Vec<usize> = axes.filter(is_long).collect();
-        match roles.is_default() || layout.shape == Shape::Plane {
-            true => axes.len() < 2,
-            false => [0, 1]
-                .iter()
-                .all(|role| axes.iter().filter(|axis| of_role(axis) == *role).count() < 2),
-        }
-    })
-}
-
-/// The layout of the field of a level: that of its elements, in the same dimensions.
-fn layout_of_level(layout: &Layout, level: u32) -> Layout {
-    let lengths = level_extents(layout.extents.lengths(), level);
-    // Each length is at most that of the field, so these are extents, too.
-    let extents = layout.extents.with_lengths(&lengths);
-    Layout::new(
-        layout.codec,
-        layout.shape,
-        extents.unwrap_or(layout.extents),
-    )
-}
-
 /// [`Decompressor::levels_of`] a type of values.
 type DecodeLevels<V> =
     fn(&Decompressor, &StreamRef<'_>, &[LevelReading], TakeLevel<'_, V>) -> Result<(), Error>;
@@ -211,7 +55,7 @@ impl Decompressor {
     ///
     /// If the stream's levels are [coded apart](crate::Compressor::levels_apart), only what the level needs is read and
     /// decoded; so are levels from 4 on of all streams of planes and cubes with levels, and from 9 on of lines. Of other streams
-    /// all is decoded, and of streams with safeguards: that takes as long as the whole field does. A mask is read whole.
+    /// all is decoded, and of streams with safeguards or of complex numbers: that takes as long as the whole field does. A mask is read whole.
     /// Levels are decoded on the CPU, unless all is.
     ///
     /// # Errors
@@ -355,10 +199,9 @@ impl Decompressor {
             }
             let mut values = try_zeroed::<N::Part>(reading.elements())?;
             if !values.is_empty() {
-                let all: Vec<N::Part> = self.values_of(bytes, Some(&reading.of_field), SILENT)?;
-                for (value, place) in values.iter_mut().zip(reading.places()) {
-                    *value = all[place as usize];
-                }
+                let part = reading.part_of_field();
+                let all: Vec<N::Part> = self.values_of(bytes, Some(&part), SILENT)?;
+                reading.gather(&all, &mut values);
             }
             is_over = give(reading, values)?.is_break();
         }
@@ -428,15 +271,10 @@ impl Decompressor {
             return Ok(());
         }
         let layout = stream.header.layout();
-        let of_field = Reading::new(&layout, &stream.order, Some(&reading.of_field))?;
-        let mut all = try_zeroed::<T>(of_field.elements())?;
-        for (element, place) in elements.iter().zip(reading.places()) {
-            all[place as usize] = *element;
-        }
+        let of_field = Reading::new(&layout, &stream.order, Some(&reading.part_of_field()))?;
+        let mut all = reading.spread(elements)?;
         self.take_back(stream, &of_field, &mut all)?;
-        for (element, place) in elements.iter_mut().zip(reading.places()) {
-            *element = all[place as usize];
-        }
+        reading.gather(&all, elements);
         Ok(())
     }
 }

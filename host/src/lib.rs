@@ -40,6 +40,7 @@ mod job;
 mod keeping;
 mod large;
 mod length;
+mod level_reading;
 mod levels;
 mod memory;
 mod nearby;

@@ -1,7 +1,7 @@
 //! Streams of which only some bytes are known: what a part of the field needs of a file far away.
 
 use crate::error::Error;
-use crate::levels::LevelReading;
+use crate::level_reading::LevelReading;
 use crate::memory::sparse;
 use crate::part::Part;
 use crate::reading::Reading;

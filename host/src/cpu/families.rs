@@ -195,12 +195,12 @@ fn with_level_reader_of<T: Element>(
     work: LevelWork<'_, T>,
 ) -> Result<(), Error> {
     let none = || Error::NoLevels(stream.header.codec.into());
-    let layout = stream.header.layout().tiles();
-    let layout = layout.as_ref().ok_or_else(none)?;
-    let reader = tiles::LevelReader::new(version, stream, layout, verify)?;
+    let layout = stream.header.layout();
+    let of_tiles = layout.tiles().ok_or_else(none)?;
+    let reader = tiles::LevelReader::new(version, stream, &of_tiles, verify)?;
     let reader = reader.ok_or_else(none)?;
     work(&|level, region, values| {
-        let field = tiles::LevelField::new(layout, level).ok_or_else(none)?;
+        let field = tiles::LevelField::new(&layout, &of_tiles, level).ok_or_else(none)?;
         reader.read(&field, region, values, progress)
     })
 }

@@ -1,6 +1,7 @@
 //! The values of a level: those of the positions whose coordinates can all be divided by a power of two, decoded from the
 //! codes of this level and of higher ones.
 
+use crate::cpu::predict::interp::TileStore;
 use crate::cpu::tiles::codes::apart;
 use crate::cpu::tiles::decompress::{
     Decode, DecodedTiles, Faults, Start, entries_of_tiles, interpolate,
@@ -23,25 +24,88 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// The field of every 2^level-th position of a field of tiles, along each axis.
+/// The axes that are one dimension of a coded field.
+struct Dimension {
+    /// Their lengths in the field, without those of length 1, and in the level.
+    of_field: Vec<u64>,
+    of_level: Vec<u64>,
+}
+
+impl Dimension {
+    fn new(lengths: &[u64], level: u32) -> Self {
+        let of_field: Vec<u64> = (lengths.iter().copied())
+            .filter(|length| *length != 1)
+            .collect();
+        Self {
+            of_level: of_field
+                .iter()
+                .map(|length| every(*length, level))
+                .collect(),
+            of_field,
+        }
+    }
+
+    /// Whether neighbours in the level are 2^level apart in the field.
+    fn is_one_axis(&self) -> bool {
+        self.of_field.len() < 2
+    }
+
+    /// The coordinate in the field of one in the level.
+    fn to_field(&self, level: u32, mut at: u64) -> u64 {
+        let (mut found, mut step) = (0, 1);
+        for (of_field, of_level) in self.of_field.iter().zip(&self.of_level).rev() {
+            found += ((at % of_level) << level) * step;
+            at /= of_level;
+            step *= of_field;
+        }
+        found
+    }
+
+    /// The coordinate in the level of one in the field; none if it is between those of the level.
+    fn to_level(&self, level: u32, mut at: u64) -> Option<u64> {
+        let (mut found, mut step) = (0, 1);
+        for (of_field, of_level) in self.of_field.iter().zip(&self.of_level).rev() {
+            let own = at % of_field;
+            if !own.is_multiple_of(1 << level) {
+                return None;
+            }
+            found += (own >> level) * step;
+            at /= of_field;
+            step *= of_level;
+        }
+        Some(found)
+    }
+}
+
+/// The field of every 2^level-th value of a field of tiles, along each axis of the user. Its values are all at positions of
+/// this level or of higher ones, whatever axes are one dimension.
 pub(crate) struct LevelField<'a> {
     layout: &'a TileLayout,
     level: u32,
+    dimensions: [Dimension; 3],
     /// The field of the level. Its tiles have no meaning.
     grid: TileGrid,
     geometry: Geometry,
 }
 
 impl<'a> LevelField<'a> {
-    /// A level of a field whose dimensions are axes of the user: one each, and one of slices. None if the codec has no levels.
-    pub(crate) fn new(layout: &'a TileLayout, level: u32) -> Option<Self> {
-        let fine = &layout.fine;
-        let lengths = fine.slice_lengths().map(|length| every(length, level));
+    /// A level of the field of streams with these layouts. None if the codec has no levels.
+    pub(crate) fn new(layout: &Layout, tiles: &'a TileLayout, level: u32) -> Option<Self> {
+        let lengths = layout.extents.lengths();
+        let axes = match tiles.shape() {
+            Shape::Line => [0..0, 0..0, 0..lengths.len()],
+            Shape::Plane | Shape::Cube => layout.extents.axes_of_dimensions(),
+        };
+        let dimensions = axes.map(|axes| Dimension::new(&lengths[axes], level));
+        let of_level = dimensions
+            .each_ref()
+            .map(|one| one.of_level.iter().product());
         Some(Self {
-            layout,
+            layout: tiles,
             level,
-            grid: TileGrid::sliced(fine.shape(), every(fine.slices(), level), lengths),
-            geometry: layout.codec.predictor.geometry()?,
+            dimensions,
+            grid: TileGrid::new(tiles.shape(), of_level),
+            geometry: tiles.codec.predictor.geometry()?,
         })
     }
 
@@ -50,24 +114,17 @@ impl<'a> LevelField<'a> {
         self.geometry.levels(self.layout.shape())
     }
 
-    /// The coordinate along z in the field of one along z of the level.
-    fn of_z(&self, z: u64) -> u64 {
-        let depth = self.grid.slice_lengths()[0].max(1);
-        ((z / depth) << self.level) * self.layout.fine.slice_lengths()[0]
-            + ((z % depth) << self.level)
+    /// The position in the field of one in the level.
+    fn to_field(&self, at: [u64; 3]) -> [u64; 3] {
+        std::array::from_fn(|axis| self.dimensions[axis].to_field(self.level, at[axis]))
     }
 
-    /// The coordinate along z in the level of one of the field; none if it is between those of the level.
-    fn to_z(&self, z: u64) -> Option<u64> {
-        let depth = self.layout.fine.slice_lengths()[0].max(1);
-        let (slice, z) = (z / depth, z % depth);
-        let step = 1u64 << self.level;
-        let is_of_level = slice.is_multiple_of(step) && z.is_multiple_of(step);
-        let depth = self.grid.slice_lengths()[0];
-        is_of_level.then(|| (slice >> self.level) * depth + (z >> self.level))
+    /// The coordinate in the level of one in the field along an axis; none if it is between those of the level.
+    fn to_level(&self, axis: usize, at: u64) -> Option<u64> {
+        self.dimensions[axis].to_level(self.level, at)
     }
 
-    /// The coordinates of a region of the level, a box with elements: the first and the last ones.
+    /// The coordinates that include those of a region of the level with elements.
     fn coordinates(&self, region: &Region) -> [RangeInclusive<u64>; 3] {
         let [_, height, width] = self.grid.lengths();
         let position = |flat: u64| [flat / width / height, flat / width % height, flat % width];
@@ -76,38 +133,88 @@ impl<'a> LevelField<'a> {
         std::array::from_fn(|i| first[i]..=last[i])
     }
 
+    /// The numbers along an axis of the tiles that have coordinates of the level.
+    fn tiles_along(&self, axis: usize, range: RangeInclusive<u64>) -> Vec<u64> {
+        let fine = &self.layout.fine;
+        let extent = u64::from(tile::extents(fine.shape())[axis]);
+        let tile_of = |at: u64| {
+            let at = self.dimensions[axis].to_field(self.level, at);
+            match axis {
+                0 => fine.tiles_along_z(at, at + 1).start,
+                _ => at / extent,
+            }
+        };
+        if axis > 0 && self.dimensions[axis].is_one_axis() {
+            return (tile_of(*range.start())..=tile_of(*range.end())).collect();
+        }
+        BTreeSet::from_iter(range.map(tile_of))
+            .into_iter()
+            .collect()
+    }
+
     /// The tiles of the field that have positions of a region of the level, and these with those behind them, in ascending
     /// order.
     fn tiles(&self, region: &Region) -> (Vec<u64>, BTreeSet<u64>) {
         let fine = &self.layout.fine;
         let first = self.layout.codec.order(fine.shape()).first_axis();
-        let [z, y, x] = self.coordinates(region);
-        let extents = tile::extents(fine.shape()).map(u64::from);
-        let along = |axis: usize, range: &RangeInclusive<u64>| {
-            let of = |at: &u64| (at << self.level) / extents[axis];
-            of(range.start())..=of(range.end())
-        };
-        let zs: BTreeSet<u64> = z
-            .map(|z| self.of_z(z))
-            .map(|z| fine.tiles_along_z(z, z + 1).start)
-            .collect();
-        let (ys, xs) = (along(1, &y), along(2, &x));
+        let [zs, ys, xs] = self.coordinates(region);
+        let (zs, ys, xs) = (
+            self.tiles_along(0, zs),
+            self.tiles_along(1, ys),
+            self.tiles_along(2, xs),
+        );
         let [_, rows, columns] = fine.counts();
-        let number = |z: u64, y: u64, x: u64| (z * rows + y) * columns + x;
         let (mut own, mut with_far) = (Vec::new(), BTreeSet::new());
         for z in zs {
-            for y in ys.clone() {
-                own.extend(xs.clone().map(|x| number(z, y, x)));
-            }
-            let has_far = first == 0 && !fine.ends_slice(z + 1);
-            for z in z..=z + u64::from(has_far) {
-                for y in *ys.start()..=(ys.end() + u64::from(first < 2)).min(rows - 1) {
-                    let last = (xs.end() + 1).min(columns - 1);
-                    with_far.extend((*xs.start()..=last).map(|x| number(z, y, x)));
+            let far_z = u64::from(first == 0 && !fine.ends_slice(z + 1));
+            for y in &ys {
+                let far_y = u64::from(first < 2 && y + 1 < rows);
+                for x in &xs {
+                    let far_x = u64::from(x + 1 < columns);
+                    own.push((z * rows + y) * columns + x);
+                    for z in z..=z + far_z {
+                        for y in *y..=y + far_y {
+                            with_far.extend((*x..=x + far_x).map(|x| (z * rows + y) * columns + x));
+                        }
+                    }
                 }
             }
         }
         (own, with_far)
+    }
+
+    /// Puts the values of the level that a tile has; returns their number.
+    fn put_tile<T: Element>(&self, number: u64, store: &TileStore<T>, out: &Rows<'_, T>) -> u64 {
+        let (level, order) = (self.level, store.order());
+        let tile = self.layout.fine.tile(number);
+        let along = |axis: usize| if axis < order.first_axis() { 0 } else { level };
+        let extents = order.extents_of_level(level);
+        let [depth, height, width] =
+            [0, 1, 2].map(|axis| extents[axis].min(tile.left[axis].div_ceil(1 << along(axis))));
+        let to_level = |axis: usize, at: u32| {
+            self.to_level(axis, tile.origin[axis] + u64::from(at << along(axis)))
+        };
+        let mut values = [T::ZERO; ROW as usize];
+        let mut count = 0;
+        for (z, of_z) in (0..depth).filter_map(|z| Some((z, to_level(0, z)?))) {
+            for (y, of_y) in (0..height).filter_map(|y| Some((y, to_level(1, y)?))) {
+                for x in (0..width).step_by(ROW as usize) {
+                    let values = &mut values[..(width - x).min(ROW) as usize];
+                    store.read_row_of(level, [z, y, x], values);
+                    if self.dimensions[2].is_one_axis() {
+                        let of_x = to_level(2, x).unwrap_or(0);
+                        count += out.put([of_z, of_y, of_x], values);
+                        continue;
+                    }
+                    for (x, value) in (x..).zip(values) {
+                        if let Some(of_x) = to_level(2, x) {
+                            count += out.put([of_z, of_y, of_x], std::slice::from_ref(value));
+                        }
+                    }
+                }
+            }
+        }
+        count
     }
 
     /// The numbers of the entries that a region of the level needs.
@@ -125,7 +232,7 @@ pub(crate) fn entries_of_level(layout: &Layout, level: u32, region: &Region) -> 
     let Some(tiles) = layout.tiles() else {
         return BTreeSet::new();
     };
-    let field = LevelField::new(&tiles, level);
+    let field = LevelField::new(layout, &tiles, level);
     field.map_or_else(BTreeSet::new, |field| field.entries(region))
 }
 
@@ -202,8 +309,8 @@ impl<'a, T: Element> LevelReader<'a, T> {
             for y in ys.clone() {
                 row.clear();
                 row.extend(xs.clone().map(|x| {
-                    let at = [field.of_z(z), y << field.level, x << field.level];
-                    self.coarse[coarse.flat(fine.to_coarse(coarse, spacing, at)) as usize]
+                    let at = fine.to_coarse(coarse, spacing, field.to_field([z, y, x]));
+                    self.coarse[coarse.flat(at) as usize]
                 }));
                 out.put([z, y, *xs.start()], &row);
             }
@@ -227,33 +334,12 @@ impl<'a, T: Element> LevelReader<'a, T> {
             |store, number| {
                 apart(|| interpolate(&predictor, (number, level), codes, &self.coarse, store));
                 let order = store.order();
-                let [depth, height, width] = order.extents_of_level(level);
                 // Raw values are output unchanged, whatever value the encoder predicted from.
                 for (at, value) in codes.tile(number).map_or(&[][..], |tile| tile.raw) {
                     let position = order.position_of_level(level, u32::from(*at));
                     store.set_value_of(level, position, *value);
                 }
-                let tile = field.layout.fine.tile(number);
-                let first = order.first_axis();
-                let along = |axis: usize| if axis < first { 0 } else { level };
-                let left = [0, 1, 2].map(|axis| tile.left[axis].div_ceil(1 << along(axis)));
-                let mut values = [T::ZERO; ROW as usize];
-                for z in 0..depth.min(left[0]) {
-                    let Some(of_level) = field.to_z(tile.origin[0] + u64::from(z << along(0)))
-                    else {
-                        continue;
-                    };
-                    for y in 0..height.min(left[1]) {
-                        let width = width.min(left[2]);
-                        for x in (0..width).step_by(ROW as usize) {
-                            let values = &mut values[..(width - x).min(ROW) as usize];
-                            store.read_row_of(level, [z, y, x], values);
-                            let at =
-                                |axis: usize, at: u32| (tile.origin[axis] >> level) + u64::from(at);
-                            progress(out.put([of_level, at(1, y), at(2, x)], values));
-                        }
-                    }
-                }
+                progress(field.put_tile(number, store, out));
             },
         );
     }

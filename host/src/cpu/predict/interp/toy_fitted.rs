@@ -64,7 +64,7 @@ pub(super) fn sum<T: Element>(fit: &FitTile<'_, T>, resolved: &Resolved<T>, sums
     walk(
         version,
         shape,
-        tile,
+        (tile, 0),
         parameters,
         None,
         &mut known,

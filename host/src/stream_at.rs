@@ -143,7 +143,7 @@ impl<R: ReadAt> StreamAt<R> {
     /// use ferrosz::{Bound, Codec, Compressor, Decompressor};
     /// use ferrosz::stream::StreamAt;
     ///
-    /// let field: Vec<f32> = (0..700 * 700).map(|i| ((i * i) as f32 * 1e-3).sin()).collect();
+    /// let field: Vec<f32> = (0..700 * 700).map(|i| (i as f32 * 0.7).sin() + (i % 91) as f32).collect();
     /// let compressor = Compressor::new(Codec::INTERP, Bound::abs(1e-3)?).extents(&[700, 700])?;
     /// let place = compressor.levels_apart(4)?.compress(&field)?;
     ///

@@ -28,7 +28,7 @@ use ferrosz_codec::predict::interp::resolved::Resolved;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::tile::Part;
 use ferrosz_codec::tile::code::TileCodes;
-use ferrosz_codec::tile::{self, LANES, TILE};
+use ferrosz_codec::tile::{self, LANES, ROW, TILE};
 use ferrosz_codec::{Element, FormatError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -515,6 +515,39 @@ impl<'a> Decode<'a> {
     }
 }
 
+/// [`TileOrder::index_of_level`](ferrosz_codec::tile::TileOrder::index_of_level) of one level, for many positions.
+#[derive(Clone, Copy)]
+struct LevelIndex {
+    height: u32,
+    /// The bits of a position in a row of the numbering, and of such a row in one of the tile.
+    in_row: u32,
+    of_row: u32,
+}
+
+impl LevelIndex {
+    /// For a tile with these extents on the level, which are powers of two.
+    fn new([_, height, width]: [u32; 3]) -> Self {
+        let in_row = width.min(ROW).trailing_zeros();
+        Self {
+            height,
+            in_row,
+            of_row: width.trailing_zeros() - in_row,
+        }
+    }
+
+    #[inline(always)]
+    fn of(self, [z, y, x]: [u32; 3]) -> u32 {
+        let Self {
+            height,
+            in_row,
+            of_row,
+        } = self;
+        let row = ((z * height + y) << of_row) + (x >> in_row);
+        let in_row_at = x & ((1 << in_row) - 1);
+        (row << in_row) + ((x & 1) << in_row) / 2 + in_row_at / 2
+    }
+}
+
 /// Decodes the positions of a tile and its far faces that are of a level or a higher one.
 pub(super) fn interpolate<T: Element>(
     predictor: &Predictor<'_, T>,
@@ -528,6 +561,7 @@ pub(super) fn interpolate<T: Element>(
     let coarse = predictor.anchor_grid();
     let tile = grid.tile(number);
     let extents = order.extents_of_level(level);
+    let index = LevelIndex::new(extents);
     let [_, rows, columns] = grid.counts();
     let steps = [rows * columns, columns, 1];
     // Bit i of a number is set if the tile is the next one along axis i.
@@ -544,7 +578,7 @@ pub(super) fn interpolate<T: Element>(
                 far |= 1 << axis;
             }
         }
-        (&tiles[far], order.index_of_level(level, position))
+        (&tiles[far], index.of(position))
     };
     let read = |position, lanes: &mut [u16]| {
         let (tile, at) = locate(position);
@@ -559,4 +593,34 @@ pub(super) fn interpolate<T: Element>(
     };
     let anchor = |at| anchors[coarse.flat(at) as usize];
     predictor.decode((&tile, level), read, raw, anchor, known);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrosz_codec::shape::Shape;
+    use ferrosz_codec::tile::TileOrder;
+
+    #[test]
+    fn positions_of_levels_have_the_numbers_of_the_definition() {
+        for order in [
+            TileOrder::levels(Shape::Line, 512),
+            TileOrder::levels(Shape::Plane, 16),
+            TileOrder::levels(Shape::Cube, 16),
+            TileOrder::slices(16),
+        ] {
+            for level in 0..=order.anchor_level {
+                let [depth, height, width] = order.extents_of_level(level);
+                let index = LevelIndex::new([depth, height, width]);
+                for at in 0..depth * height * width {
+                    let at = [at / width / height, at / width % height, at % width];
+                    assert_eq!(
+                        index.of(at),
+                        order.index_of_level(level, at),
+                        "{order:?} {at:?}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -165,7 +165,7 @@ fn decode<V: Value>(
     Ok((array, damages))
 }
 
-/// A box of an array of which a level is wanted, in its values.
+/// The box of an array in which a level is decoded, in the array's values.
 pub struct LevelBox {
     /// The ranges of the box.
     pub ranges: Vec<Range<u64>>,

@@ -12,7 +12,7 @@ use crate::{
 };
 use ferrosz::codec::with_value;
 use ferrosz::stream::{ReadAt, StreamAt, Traffic};
-use ferrosz::{Decompressor, Error};
+use ferrosz::{Decompressor, Error, ValueType};
 use serde_json::json;
 use std::time::Instant;
 
@@ -87,6 +87,16 @@ pub fn decompress_part(
         field_file::write(&job.output, args.files.replace.force, &Array { extents, is_complex: of.is_complex, values: values.into() })?;
     });
     let seconds = start.elapsed().as_secs_f64();
+    report(job, common, (dtype, &extents), (stream.traffic(), seconds))
+}
+
+/// Says what was decompressed, and how much was read for it.
+fn report(
+    job: &Job,
+    common: &Common,
+    (dtype, extents): (ValueType, &[u64]),
+    (traffic, seconds): (Traffic, f64),
+) -> Result<(), Failure> {
     let elements: u64 = extents.iter().product();
     let bytes = elements * dtype.bytes() as u64;
     let Traffic {
@@ -94,7 +104,7 @@ pub fn decompress_part(
         ranges,
         bytes: read,
         ..
-    } = stream.traffic();
+    } = traffic;
     if common.json {
         let run = json!({
             "dtype": dtype.to_string(),
@@ -115,7 +125,7 @@ pub fn decompress_part(
             "{}: {}, {} {dtype}; read {} of the stream in {ranges} ranges and {rounds} rounds of requests, {seconds:.3} s",
             job.output.output_name(),
             report::bytes(bytes),
-            report::lengths(&extents),
+            report::lengths(extents),
             report::bytes(read),
         ));
     }

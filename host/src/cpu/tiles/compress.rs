@@ -129,33 +129,23 @@ impl<T: Element> Field<'_, T> {
             return Ok(begun);
         }
         // 3. The frequencies, from the codes of the tiles that are counted.
-        let map = self.zones(&begun.prologue);
-        let mut counts = Counts::default();
-        let mut runs = layout.fine.runs();
-        if let Some(lines) = &begun.lines {
-            runs = lines.runs();
-            let map = lines::zones();
-            for (line, codes) in lines.all() {
-                let counted = agreed(holder, lines.counted(line, codes))?;
-                counts.merge(&count(version, &map, &line.grid, &counted));
+        let (mut counts, runs) = match &begun.lines {
+            Some(lines) => (counts_of_lines(version, holder, lines)?, lines.runs()),
+            None => {
+                let anchor = |_, at| begun.known(at);
+                let counted = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
+                    let predict = |places: Vec<TilePlace<'_>>| tiles.encode(places, |_, _, _| {});
+                    Kept::new(holder.counted(), predict)
+                });
+                begun.counted = agreed(holder, counted)?;
+                let map = self.zones(&begun.prologue);
+                let counts = count(version, &map, &layout.fine, &begun.counted);
+                (counts, layout.fine.runs())
             }
-        } else {
-            let anchor = |_, at| begun.known(at);
-            let counted = self.with_tiles(holder.values(), &begun.prologue, &anchor, |tiles| {
-                Kept::new(holder.counted(), |places| {
-                    tiles.encode(places, |_, _, _| {});
-                })
-            });
-            begun.counted = agreed(holder, counted)?;
-            counts = count(version, &map, &layout.fine, &begun.counted);
-        }
+        };
         if let Some(start) = &begun.start {
-            counts.merge(&count(
-                version,
-                &map,
-                layout.grid(Part::Coarse),
-                &start.codes,
-            ));
+            let (map, coarse) = (self.zones(&begun.prologue), layout.grid(Part::Coarse));
+            counts.merge(&count(version, &map, coarse, &start.codes));
         }
         holder.sum(&mut counts)?;
         counts.complete(is_sample(runs));
@@ -305,6 +295,24 @@ impl<T: Element> Field<'_, T> {
             scratch: Pool::default(),
         })
     }
+}
+
+/// The counts of the tiles of all lines whose symbols are counted.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`]; [`Error::Group`].
+fn counts_of_lines<T: Element>(
+    version: Version,
+    holder: &dyn Holder<T>,
+    lines: &LineCodes,
+) -> Result<Counts, Error> {
+    let (map, mut counts) = (lines::zones(), Counts::default());
+    for (line, codes) in lines.all() {
+        let counted = agreed(holder, lines.counted(line, codes))?;
+        counts.merge(&count(version, &map, &line.grid, &counted));
+    }
+    Ok(counts)
 }
 
 /// The prologue with these anchors of the coarse field.

@@ -197,7 +197,7 @@ impl<T: Element> DecodedTiles<T> {
         at.is_ok_and(|at| self.raw[at].is_some())
     }
 
-    /// These tiles and others, of chunks of the same length, of which none is sound in both.
+    /// The tiles of both. Their chunks have the same length, and no sound chunk is in both.
     pub(super) fn merged(self, other: Self) -> Self {
         if other.chunks.is_empty() {
             return self;

@@ -109,7 +109,7 @@ impl<'a> LevelField<'a> {
         })
     }
 
-    /// The levels of tiles, of which the highest is that of the anchors.
+    /// The level of the anchors.
     fn anchor_level(&self) -> u32 {
         self.geometry.levels(self.layout.shape())
     }
@@ -401,7 +401,7 @@ impl Decode<'_> {
     }
 }
 
-/// What was decoded, if nothing was faulty; otherwise the fault in the lowest chunk.
+/// The decoded tiles. If chunks were faulty, the fault of the lowest one.
 fn first_fault<T>((decoded, faults): (DecodedTiles<T>, Faults)) -> Result<DecodedTiles<T>, Error> {
     match faults.into_iter().next() {
         None => Ok(decoded),

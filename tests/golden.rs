@@ -52,11 +52,7 @@ fn decoded(device: Device, dtype: ValueType, stream: &[u8]) -> Option<String> {
 fn round_trip_on(device: Device, one_in: u64) {
     let digests = digests();
     check_some(&format!("written on {device}"), one_in, |case| {
-        let written = case.of_library(device);
-        match case.layout.levels > 0 && device != Device::Cpu {
-            true => written == Err(Error::LevelsOnDevice(device)),
-            false => written.ok() == Some(golden::read(&case.name)),
-        }
+        case.of_library(device).ok() == Some(golden::read(&case.name))
     });
     check_some(&format!("decoded on {device}"), one_in, |case| {
         decoded(device, case.dtype, &golden::read(&case.name)) == digests.get(&case.name).cloned()

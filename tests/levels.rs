@@ -73,6 +73,27 @@ fn check_levels<V: Value>(stream: &[u8], extents: &[u64], what: &str) {
     }
 }
 
+/// Compares some whole levels of a stream, decoded on a device, with those of the CPU.
+fn check_levels_on<V: Value>(device: Device, stream: &[u8], what: &str) {
+    let decoder = Decompressor::new().device(device);
+    for level in [0, 1, 2, 3, 5, 11] {
+        let wanted: Vec<V> = decompressor().level(stream, level).expect("sound");
+        let found: Vec<V> = decoder.level(stream, level).expect("sound");
+        assert!(
+            bits(&found) == bits(&wanted),
+            "{what}, level {level} on {device}"
+        );
+    }
+}
+
+fn check_levels_on_kernels<V: Value>(stream: &[u8], what: &str) {
+    #[cfg(feature = "emulator")]
+    check_levels_on::<V>(Device::Emulator, stream, what);
+    if Machine::Gpu.is_here() {
+        check_levels_on::<V>(Device::Cuda(0), stream, what);
+    }
+}
+
 fn bits<V: Value>(values: &[V]) -> Vec<u64> {
     values.iter().map(|value| value.to_value_bits()).collect()
 }
@@ -93,15 +114,21 @@ fn check_shape<T: FromBits>(shape: Shape, lengths: &[u64], axes: Option<Axes>, n
     let field = make::<T>(kind, user.elements() as usize, number);
     let what = format!("{codec} {lengths:?} {axes:?} {levels} {kind:?}");
     let bound = bounds()[number as usize % bounds().len()];
-    let machines = Machine::cpu();
+    let mut machines = Machine::of_this_computer();
+    // Every step of the emulator is checked.
+    machines.retain(|machine| !machine.is_slow() || number % 5 == 0);
     let found = faults(&machines, (layout, axes), bound, &field, number);
     assert!(found.is_empty(), "{what} {bound:?}: {found:?}");
     let stream = Machine::Reference.compress_with_axes(layout, axes, bound, &field);
-    check_levels::<T>(&stream.expect("compresses"), lengths, &what);
+    let stream = stream.expect("compresses");
+    check_levels::<T>(&stream, lengths, &what);
+    if number % 5 == 0 {
+        check_levels_on_kernels::<T>(&stream, &what);
+    }
 }
 
 #[test]
-fn all_cpus_make_the_bytes_of_the_reference() {
+fn every_machine_makes_the_bytes_of_the_reference() {
     let mut number = 0;
     for shape in Shape::ALL {
         let plain = extents::edges(true, shape)
@@ -146,7 +173,9 @@ fn check_mapped<V: Value>(what: &str, change: impl Fn(Compressor) -> Result<Comp
             .and_then(|one| one.compress(&field))
             .expect("possible");
         assert_eq!(info(&stream).expect("sound").levels_apart, levels);
-        check_levels::<V>(&stream, &lengths, &format!("{what} {codec} {}", V::TYPE));
+        let what = format!("{what} {codec} {}", V::TYPE);
+        check_levels::<V>(&stream, &lengths, &what);
+        check_levels_on_kernels::<V>(&stream, &what);
     }
 }
 

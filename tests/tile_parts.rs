@@ -51,6 +51,10 @@ fn check<T: FromBits>(rng: &mut SmallRng, device: Device) {
     if rng.random_range(0..4) == 0 {
         compressor = compressor.fill(Fill::Nan).expect("a fill value");
     }
+    if codec.has_levels() && rng.random_range(0..3) == 0 {
+        let levels = rng.random_range(1..5);
+        compressor = compressor.levels_apart(levels).expect("has levels");
+    }
     let stream = compressor.compress(&field).expect("memory");
     for _ in 0..4 {
         let part = part(rng, &extents);

@@ -60,11 +60,6 @@ pub enum FormatError {
         "the stream has safeguards, which calls on device memory do not keep: decompress it to host memory"
     )]
     SafeguardsOnDevice,
-    /// The codes of its levels lie apart.
-    #[error(
-        "the levels of the stream are coded apart, which no kernel decodes: decompress it to host memory"
-    )]
-    LevelsOnDevice,
     /// The sections behind the chunks are damaged.
     #[error("the sections behind the chunks are damaged: {0}")]
     InvalidSections(&'static str),

@@ -39,6 +39,7 @@ use crate::pipeline::blocks::compress::short::CompressShort;
 use crate::pipeline::blocks::decompress::Decompress;
 use crate::pipeline::blocks::decompress::list_entries::ListEntries;
 use crate::pipeline::blocks::decompress::short::DecompressShort;
+use crate::pipeline::tiles::lines::{OfLines, ToLines};
 use crate::pipeline::tiles::list_chunks::ListChunks;
 use crate::pipeline::tiles::list_tiles::ListTiles;
 use crate::pipeline::tiles::place::Place;
@@ -97,6 +98,8 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_list_entries: ListEntries;
     ferrosz_list_tiles: ListTiles;
     ferrosz_gather<element>: |E| Gather<E>;
+    ferrosz_to_lines<element>: |E| ToLines<E>;
+    ferrosz_of_lines<element>: |E| OfLines<E>;
     ferrosz_finish: Finish;
     ferrosz_extremes<element>: |E| FindExtremes<E>;
     ferrosz_entropy_tables<coder>: |C| MakeTables<C>;

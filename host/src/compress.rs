@@ -338,7 +338,6 @@ impl Compressor {
         let StreamLayout { layout, order, .. } = stream_layout;
         let tolerance = chosen.tolerance(self.bound);
         if conversion.is_none()
-            && layout.levels == 0
             && let Some((machines, slabs)) =
                 slabs::divided(self.device, &stream_layout, self.bound)?
         {
@@ -370,11 +369,7 @@ impl Compressor {
 
     /// The machine for a workload.
     fn backend(&self, workload: Workload) -> Result<Backend, Error> {
-        match (self.levels, self.device) {
-            (0, device) => Backend::of(device, workload),
-            (_, Device::Cpu | Device::Auto) => Ok(Backend::Cpu),
-            (_, device) => Err(Error::LevelsOnDevice(device)),
-        }
+        Backend::of(self.device, workload)
     }
 
     /// Compresses a field into the start of `out`; returns the stream's length. With reused memory, this saves the cost

@@ -18,7 +18,9 @@ mod version;
 pub(crate) mod writer;
 
 pub use families::extremes;
-pub(crate) use families::{Read, compress, resolve, take_back, with_level_reader, with_reader};
+pub(crate) use families::{
+    Read, ReadLevel, compress, resolve, take_back, with_level_reader, with_reader,
+};
 pub use version::Version;
 
 /// Called with the number of elements done since the last call.

@@ -48,7 +48,7 @@ type Wish<'a> = (&'a Reading, Option<&'a Part>);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decompressor {
-    device: Device,
+    pub(crate) device: Device,
     verify: bool,
 }
 
@@ -130,8 +130,7 @@ impl Decompressor {
     }
 
     /// The device that decompresses this many elements of a stream to host memory: the device that was set, or the
-    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU, and so
-    /// are streams whose levels are coded apart.
+    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
     ///
     /// # Errors
     ///
@@ -139,7 +138,7 @@ impl Decompressor {
     pub fn device_for(&self, stream: &[u8], elements: usize) -> Result<Device, Error> {
         let header = Header::read(stream)?;
         let is_part = (elements as u64) < header.elements();
-        if header.levels > 0 || header.codec.tiles().is_some() && is_part {
+        if header.codec.tiles().is_some() && is_part {
             return Ok(Device::Cpu);
         }
         let is_whole = elements as u64 == header.elements() && header.record_bytes == 0;
@@ -322,9 +321,6 @@ impl Decompressor {
     ) -> Result<Option<Target<'a>>, Error> {
         let header = &stream.header;
         let layout = StreamLayout::of_header(header, stream.order);
-        if header.levels > 0 {
-            return Ok(Some(target));
-        }
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
         };
@@ -400,10 +396,6 @@ impl Decompressor {
         reading: &Reading,
         elements: usize,
     ) -> Result<Option<Gpu>, Error> {
-        // No kernel decodes levels that lie apart.
-        if stream.header.levels > 0 {
-            return Ok(None);
-        }
         let workload = workload(stream.header.codec, elements, V::Coded::BYTES);
         Ok(
             match (Backend::of(self.device, workload)?, Wanted::new(reading)) {
@@ -517,7 +509,7 @@ pub(crate) fn read_in_order<T: Element>(
     Ok(())
 }
 
-fn workload(codec: Codec, elements: usize, bytes: usize) -> Workload {
+pub(crate) fn workload(codec: Codec, elements: usize, bytes: usize) -> Workload {
     let field_bytes = (elements as u64).saturating_mul(bytes as u64);
     Workload::new(Direction::Decompress, codec, field_bytes)
 }

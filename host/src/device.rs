@@ -29,8 +29,8 @@ pub enum Device {
 /// Several GPUs of one machine, which compress or decompress one field together: each has a slab of whole chunks along the
 /// slowest axis. The bytes are those of one GPU.
 ///
-/// Fields are divided if they have several layers of chunks and no mask, and if neither their axes get another order nor their
-/// values are converted. The first GPU does all other work alone.
+/// Fields are divided if they have several layers of chunks and no mask, and if neither their axes get another order, nor their
+/// values are converted, nor their levels are coded apart. The first GPU does all other work alone.
 ///
 /// ```
 /// # use ferrosz_host as ferrosz;

@@ -1,6 +1,5 @@
 //! All errors of the library, with their causes.
 
-use crate::Device;
 use crate::choice::Choice;
 use crate::target::{Target, TargetKind};
 use crate::ways::{Setting, Way, refusal};
@@ -212,11 +211,6 @@ pub enum Error {
         without_levels(*.0)
     )]
     NoLevels(Choice),
-    /// Kernels code no levels apart.
-    #[error(
-        "levels are coded apart on the CPU, not on device {0}: leave the device out, or the levels"
-    )]
-    LevelsOnDevice(Device),
     /// There are more fill values than a stream can have.
     #[error("there are more than {0} fill values")]
     TooManyFills(usize),

@@ -17,6 +17,7 @@ pub(crate) mod in_memory;
 pub(crate) mod job;
 #[cfg(feature = "cuda")]
 mod leavings;
+pub(crate) mod level;
 pub(crate) mod mapping;
 pub(crate) mod resolve;
 pub(crate) mod safeguards;

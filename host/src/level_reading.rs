@@ -86,6 +86,11 @@ impl LevelReading {
         self.lengths.iter().product()
     }
 
+    /// Whether the values are all those of the level.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.own.as_ref().is_some_and(Reading::is_whole)
+    }
+
     /// The smallest part of the field that has all values.
     pub(crate) fn part_of_field(&self) -> Part {
         Part::Box(self.box_of_field.clone())

@@ -1,10 +1,12 @@
 //! Levels: every 2^k-th value of a field along each axis.
 
+use crate::backend::{Backend, Gpu};
 use crate::cpu::mapping::conversion;
 use crate::cpu::tiles::every;
-use crate::cpu::{self, Version};
-use crate::decompress::{Decompressor, read, read_in_order};
+use crate::cpu::{self, ReadLevel, Version};
+use crate::decompress::{Decompressor, read, read_in_order, workload};
 use crate::error::Error;
+use crate::gpu::level::DeviceLevels;
 use crate::level_reading::{HIGHEST, LevelReading};
 use crate::memory::try_zeroed;
 use crate::number::{Number, parts_of};
@@ -56,7 +58,8 @@ impl Decompressor {
     /// If the stream's levels are [coded apart](crate::Compressor::levels_apart), only what the level needs is read and
     /// decoded; so are levels from 4 on of all streams of planes and cubes with levels, and from 9 on of lines. Of other streams
     /// all is decoded, and of streams with safeguards or of complex numbers: that takes as long as the whole field does. A mask is read whole.
-    /// Levels are decoded on the CPU, unless all is.
+    /// A GPU decodes a level of a whole field, in memory for all of the field; levels in a box, and the coarse field alone, are decoded
+    /// on the CPU.
     ///
     /// # Errors
     ///
@@ -239,7 +242,7 @@ impl Decompressor {
             }
             return Ok(());
         }
-        cpu::with_level_reader(job, &mut |read| {
+        let mut give = |read: ReadLevel<'_, V::Coded>| {
             for reading in readings {
                 let Some(own) = &reading.own else {
                     continue;
@@ -257,6 +260,35 @@ impl Decompressor {
                 }
             }
             Ok(())
+        };
+        match self.gpu_for_levels::<V>(stream, readings)? {
+            None => cpu::with_level_reader(job, &mut give),
+            Some(gpu) => {
+                let levels = DeviceLevels::new(&gpu, stream, self.verifies_checksums());
+                give(&|level, region, values| levels.read(level, region, values))
+            }
+        }
+    }
+
+    /// The machine that runs kernels, if that is what decodes these levels: of whole fields, and below the level of the anchors.
+    fn gpu_for_levels<V: Value>(
+        &self,
+        stream: &StreamRef<'_>,
+        readings: &[LevelReading],
+    ) -> Result<Option<Gpu>, Error> {
+        let layout = stream.header.layout();
+        let anchor_level = layout.codec.tiles().map(|codec| codec.levels(layout.shape));
+        let is_wanted = |reading: &LevelReading| {
+            reading.is_whole() && reading.level < u32::from(anchor_level.unwrap_or(0))
+        };
+        if layout.levels == 0 || !readings.iter().all(is_wanted) {
+            return Ok(None);
+        }
+        let elements = readings.iter().map(LevelReading::elements).sum::<u64>();
+        let workload = workload(layout.codec, elements as usize, V::Coded::BYTES);
+        Ok(match Backend::of(self.device, workload)? {
+            Backend::Gpu(gpu) => Some(gpu),
+            Backend::Cpu => None,
         })
     }
 

@@ -77,10 +77,12 @@ impl Slab {
     }
 }
 
-/// Whether the field of a stream is the coded field, so that its chunks are those of its slabs.
+/// Whether the field of a stream is the coded field, so that its chunks are those of its slabs. A line, of a level that is coded
+/// apart, goes through all of them.
 pub(crate) fn is_divisible(layout: &StreamLayout, bound: Bound) -> bool {
     !layout.is_mapped()
         && layout.record_bytes() == 0
+        && layout.layout.levels == 0
         && layout.value_type.is_coded_as_is()
         && bound.mode() != BoundMode::Pwrel
 }

@@ -70,9 +70,6 @@ impl StreamLayout {
         if !Safeguards::of_records(records)?.is_empty() {
             return Err(FormatError::SafeguardsOnDevice);
         }
-        if header.levels > 0 {
-            return Err(FormatError::LevelsOnDevice);
-        }
         let order = Order::of_records(records, &header)?;
         Ok(Self::of_header(&header, order))
     }

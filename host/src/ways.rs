@@ -66,10 +66,9 @@ const IN_PARTS: &str = "they are of the whole field, and nobody has all of it";
 const ON_HOST: &str = "they are made of values in host memory";
 const LINES_OF_ALL: &str =
     "codes of a level are one line through the whole field, and nobody has all of it";
-const ON_CPU: &str = "the CPU codes levels apart; compress a field in host memory";
 
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 32] = [
+const REFUSALS: [(Way, &[Setting], &str); 30] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], OWN_VALUES),
@@ -83,7 +82,11 @@ const REFUSALS: [(Way, &[Setting], &str); 32] = [
     (Way::Batch, &[Setting::Pwrel], LOGARITHMS),
     (Way::Batch, &[Setting::Preset], CODEC),
     (Way::Batch, &[Setting::Axes, Setting::Extents], LINES),
-    (Way::Batch, &[Setting::Tiles, Setting::Converted], BLOCKS),
+    (
+        Way::Batch,
+        &[Setting::Tiles, Setting::Converted, Setting::Levels],
+        BLOCKS,
+    ),
     (Way::Members, &[Setting::Safeguards], WHOLE),
     (Way::Plan, &[Setting::Safeguards], WHOLE),
     (Way::Slabs, &[Setting::Safeguards], WHOLE),
@@ -98,10 +101,8 @@ const REFUSALS: [(Way, &[Setting], &str); 32] = [
     (Way::Batch, &[Setting::Statistics], ON_HOST),
     (Way::Members, &[Setting::Levels], LINES_OF_ALL),
     (Way::Plan, &[Setting::Levels], LINES_OF_ALL),
-    (Way::Memory, &[Setting::Levels], ON_CPU),
-    (Way::Slabs, &[Setting::Levels], ON_CPU),
-    (Way::Transfer, &[Setting::Levels], ON_CPU),
-    (Way::Batch, &[Setting::Levels], ON_CPU),
+    (Way::Slabs, &[Setting::Levels], LINES_OF_ALL),
+    (Way::Transfer, &[Setting::Levels], LINES_OF_ALL),
 ];
 
 /// Why a way cannot have a setting; none if it can.

@@ -184,7 +184,6 @@ fn kind(error: &FormatError) -> &'static str {
         FormatError::InvalidRecords(_) => "invalid_records",
         FormatError::InvalidSections(_) => "invalid_sections",
         FormatError::SafeguardsOnDevice => "safeguards_on_device",
-        FormatError::LevelsOnDevice => "levels_on_device",
         FormatError::WrongDtype { .. } => "wrong_dtype",
         FormatError::Truncated { .. } => "truncated",
         FormatError::TrailingBytes(_) => "trailing_bytes",

@@ -65,23 +65,9 @@ impl TileLayout {
 
     /// The tiles of a line: its codes are those of the elements of a field of one dimension, without levels.
     pub fn line(&self, line: LineLevel) -> TileGrid {
-        let finer = if line.is_last {
-            0
-        } else {
-            self.coded_from(line.level + 1)
-        };
-        let codes = self.coded_from(line.level) - finer;
+        let order = self.codec.order(self.shape());
+        let codes = order.start_in_line(&self.fine, self.fine.tiles(), line);
         TileGrid::new(Shape::Line, [1, 1, codes])
-    }
-
-    /// The number of positions of the field that have codes and are of this level or a higher one.
-    fn coded_from(&self, level: u32) -> u64 {
-        let first = self.codec.order(self.shape()).first_axis();
-        let of_shape = self.fine.coarse(1 << level).lengths();
-        let all: u64 = (self.fine.lengths().iter().zip(of_shape).enumerate())
-            .map(|(axis, (fine, coarse))| if axis < first { *fine } else { coarse })
-            .product();
-        all - self.coarse.map_or(0, |coarse| coarse.elements())
     }
 
     /// The tiles of a part.

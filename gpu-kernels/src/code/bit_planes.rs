@@ -27,17 +27,17 @@ const TILE_TOPS: u32 = TILE_MASKS / u32::BITS;
 /// Masks of a chunk, which has one run of tiles.
 const CHUNK_MASKS: u32 = TILE_MASKS * RUN_TILES;
 
-/// A mask of a chunk, in the region of its tile: behind the codes.
+/// A mask of a chunk, whose first tile has this number among those of all runs, in the region of its tile: behind the codes.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn mask_of(regions: View<u32>, chunk: u64, number: u32) -> (View<u32>, u64) {
+fn mask_of(regions: View<u32>, first: u64, number: u32) -> (View<u32>, u64) {
     let at = codes::TILE_WORDS + u64::from(number % TILE_MASKS);
-    (tile_of(regions, chunk, number / TILE_MASKS), at)
+    (tile_of(regions, first, number / TILE_MASKS), at)
 }
 
-/// The region of a tile of a chunk, which is a run.
+/// The region of a tile of a chunk whose first tile has this number among those of all runs.
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
-fn tile_of(regions: View<u32>, chunk: u64, tile: u32) -> View<u32> {
-    region(regions, chunk * u64::from(RUN_TILES) + u64::from(tile))
+fn tile_of(regions: View<u32>, first: u64, tile: u32) -> View<u32> {
+    region(regions, first + u64::from(tile))
 }
 
 /// 32 steps of a chunk: number `index` of its tile `tile`.
@@ -69,10 +69,10 @@ impl Stripe {
         self.tile * STEPS + self.index * BLOCK_STEPS
     }
 
-    /// This lane's codes.
+    /// This lane's codes, of a chunk whose first tile has this number among those of all runs.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn codes<T: Thread>(self, t: T, regions: View<u32>, chunk: u64) -> [u32; GROUP] {
-        let region = tile_of(regions, chunk, self.tile);
+    fn codes<T: Thread>(self, t: T, regions: View<u32>, first: u64) -> [u32; GROUP] {
+        let region = tile_of(regions, first, self.tile);
         let first = u64::from(self.index * BLOCK_STEPS * LANES + t.lane());
         core::array::from_fn(|step| t.load_half(region, first + step as u64 * u64::from(LANES)))
     }

@@ -2,6 +2,7 @@
 
 pub mod codes;
 pub mod layout;
+pub mod lines;
 pub mod list_chunks;
 pub mod list_tiles;
 pub mod place;

@@ -3,8 +3,10 @@
 //! No step waits for the host: parameters, statistics and lengths stay on the machine. All of them are behind the cells
 //! of the workspace, so that the caller allocates once. Only machines that share a field wait for each other ([`slab`]).
 
+pub(crate) mod coded_part;
 pub(crate) mod codes;
 pub(crate) mod decompress;
+pub(crate) mod lines;
 pub(crate) mod part;
 pub(crate) mod slab;
 pub(crate) mod tuning;
@@ -13,6 +15,7 @@ pub(crate) mod workspace;
 use crate::error::Error;
 use crate::gpu::executor::{Executor, blocks_of};
 use crate::gpu::job::CompressJob;
+use crate::gpu::tiles::coded_part::CodedPart;
 use crate::gpu::tiles::slab::{Others, TileSlab};
 use crate::gpu::tiles::tuning::{TuneJob, TuningSamples, enqueue_tune};
 use crate::gpu::tiles::workspace::Workspace;
@@ -28,7 +31,7 @@ use ferrosz_codec::predict::interp::tune::Tuning;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::Shape;
 use ferrosz_codec::tile::code::RADIUS;
-use ferrosz_codec::tile::{ChunkLength, Part, RUN_TILES, TileGrid};
+use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileGrid};
 use ferrosz_codec::{Bound, Element};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::choice::taken_tiles::TakenTiles;
@@ -40,12 +43,12 @@ use ferrosz_gpu_kernels::code::entropy::statistics::{Statistics, StatisticsParam
 use ferrosz_gpu_kernels::code::entropy::tables::MakeTables;
 use ferrosz_gpu_kernels::code::entropy::tables::TablesParams;
 use ferrosz_gpu_kernels::code::entropy::words::StateWords;
-use ferrosz_gpu_kernels::pipeline::tiles::place::{Place, PlaceParams};
+use ferrosz_gpu_kernels::pipeline::tiles::place::{CodedWords, Place, PlaceParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::finish::{Finish, FinishParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, WritePrologueParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
-use ferrosz_gpu_kernels::pipeline::tiles::tiling::{Counted, Tiling};
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
@@ -55,14 +58,6 @@ use ferrosz_simt::View;
 
 /// Warps in a block of the entropy coder's kernels.
 const WARPS: u64 = ferrosz_gpu_kernels::code::entropy::WARPS as u64;
-
-/// The tiles of a layout in its chunks.
-fn tiling(layout: &TileLayout) -> Tiling {
-    tiling_in(
-        layout,
-        [Part::Coarse, Part::Fine].map(|part| layout.chunk_length(part)),
-    )
-}
 
 /// The tiles of a layout in chunks of these lengths, those of the coarse field first.
 fn tiling_in(layout: &TileLayout, [of_coarse, chunk]: [ChunkLength; 2]) -> Tiling {
@@ -295,7 +290,11 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             call.interpolate(job, tuning, resolved.error().to_bits64(), others)?;
         }
     }
-    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, slab.counted(), others), call.encode_planes(job))?;
+    if layout.levels > 0 {
+        call.to_lines(job.input)?;
+    }
+    let parts = call.coded_parts(job.input, slab.counted());
+    with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, &parts, others), call.encode_planes(job, &parts))?;
     let params = FinishParams {
         header: Draft::new(&job.header::<T>()),
         identity: job.identity::<T>(),
@@ -378,72 +377,82 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         enqueue_tune::<T, E>(self.executor, &tune)
     }
 
-    /// Encodes the codes to the stream, without its header. The symbols of some runs are counted.
+    /// Encodes the codes of parts to the stream, without its header. The symbols of some runs are counted.
     fn encode<C: SymbolCoder>(
         &self,
         job: &CompressJob,
-        counted: Counted,
+        parts: &[CodedPart],
         others: Others<'_>,
     ) -> Result<(), Error> {
-        let (executor, layout, workspace) = (self.executor, self.layout, &self.workspace);
-        let runs = tiling_in(layout, [ChunkLength::Four; 2]);
-        let tiling = tiling(layout);
-        let chunks = layout.chunks();
-        let tiles = layout.runs() * u64::from(RUN_TILES);
-        let tiles_a_block = tiles_a_block(tiles);
-        let statistics = StatisticsParams {
-            tiling: runs,
-            regions: workspace.regions,
-            tiles: workspace.tiles,
-            parameters: self.parameters(),
-            counts: workspace.counts,
-            counted,
-            tiles_a_block,
-            taken: TakenTiles::all(),
-        };
-        let blocks = self.blocks(tiles.div_ceil(tiles_a_block.into()))?;
-        with_order!(tiling.order, S => executor.launch::<Statistics<S>>(blocks, &statistics))?;
+        let (executor, workspace) = (self.executor, &self.workspace);
+        for part in parts {
+            self.count_symbols(part)?;
+        }
         others.sum(executor, workspace.counts)?;
         let tables = TablesParams {
             counts: workspace.counts,
             tables: workspace.tables,
             frequencies: workspace.frequencies,
             cells: workspace.cells,
-            is_sample: u32::from(counted.is_sample()),
+            is_sample: u32::from(parts.iter().any(|part| part.counted.is_sample())),
         };
         executor.launch::<MakeTables<C>>(1, &tables)?;
         self.write_prologue(job)?;
-        let encode = EncodeParams {
-            tiling,
-            regions: workspace.regions,
-            tiles: workspace.tiles,
-            tables: workspace.tables,
-            parameters: self.parameters(),
-            records: workspace.records,
-            cells: workspace.cells,
-            element_words: T::WORDS as u32,
+        for part in parts {
+            let encode = EncodeParams {
+                tiling: part.tiling,
+                regions: part.regions,
+                tiles: part.tiles,
+                tables: workspace.tables,
+                parameters: part.parameters,
+                records: workspace.records,
+                cells: workspace.cells,
+                element_words: T::WORDS as u32,
+            };
+            let blocks = self.blocks(part.tiling.chunks_of_launch().div_ceil(WARPS))?;
+            with_order!(part.tiling.order, S => executor.launch::<Encode<C, S>>(blocks, &encode))?;
+        }
+        self.place::<StateWords>(job, parts)
+    }
+
+    /// Finds the classes of the tiles of a part, and counts the symbols of some.
+    fn count_symbols(&self, part: &CodedPart) -> Result<(), Error> {
+        let tiles = part.in_runs.runs() * u64::from(RUN_TILES);
+        let tiles_a_block = tiles_a_block(tiles);
+        let statistics = StatisticsParams {
+            tiling: part.in_runs,
+            regions: part.regions,
+            tiles: part.tiles,
+            parameters: part.parameters,
+            counts: self.workspace.counts,
+            counted: part.counted,
+            tiles_a_block,
+            taken: TakenTiles::all(),
         };
-        let blocks = self.blocks(chunks.div_ceil(WARPS))?;
-        with_order!(tiling.order, S => executor.launch::<Encode<C, S>>(blocks, &encode))?;
-        executor.launch::<Place<StateWords>>(self.blocks(chunks)?, &self.place(job))
+        let blocks = self.blocks(tiles.div_ceil(tiles_a_block.into()))?;
+        with_order!(part.tiling.order, S => {
+            self.executor.launch::<Statistics<S>>(blocks, &statistics)
+        })
     }
 
     /// As [`Call::encode`], for the coder without tables.
-    fn encode_planes(&self, job: &CompressJob) -> Result<(), Error> {
+    fn encode_planes(&self, job: &CompressJob, parts: &[CodedPart]) -> Result<(), Error> {
         let (executor, workspace) = (self.executor, &self.workspace);
-        let blocks = self.blocks(self.layout.chunks())?;
         self.write_prologue(job)?;
-        let measure = MeasureParams {
-            tiling: tiling(self.layout),
-            regions: workspace.regions,
-            tiles: workspace.tiles,
-            records: workspace.records,
-            cells: workspace.cells,
-            element_words: T::WORDS as u32,
-            taken: TakenTiles::all(),
-        };
-        executor.launch::<Measure>(blocks, &measure)?;
-        executor.launch::<Place<PlaneWords>>(blocks, &self.place(job))
+        for part in parts {
+            let measure = MeasureParams {
+                tiling: part.tiling,
+                regions: part.regions,
+                tiles: part.tiles,
+                records: workspace.records,
+                cells: workspace.cells,
+                element_words: T::WORDS as u32,
+                taken: TakenTiles::all(),
+            };
+            let blocks = self.blocks(part.tiling.chunks_of_launch())?;
+            executor.launch::<Measure>(blocks, &measure)?;
+        }
+        self.place::<PlaneWords>(job, parts)
     }
 
     fn write_prologue(&self, job: &CompressJob) -> Result<(), Error> {
@@ -462,21 +471,27 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         self.executor.launch::<WritePrologue>(1, &prologue)
     }
 
-    fn place(&self, job: &CompressJob) -> PlaceParams {
+    /// Puts the chunks of all parts, whose lengths are known, into the stream.
+    fn place<W: CodedWords>(&self, job: &CompressJob, parts: &[CodedPart]) -> Result<(), Error> {
         let workspace = &self.workspace;
-        PlaceParams {
-            tiling: tiling(self.layout),
-            regions: workspace.regions,
-            tiles: workspace.tiles,
-            records: workspace.records,
-            coarse: workspace.coarse,
-            field: job.input,
-            element_words: T::WORDS as u32,
-            stream: job.stream,
-            entries: self.entries(&job.layout),
-            cells: workspace.cells,
-            identity: job.identity::<T>(),
-            split: job.layout.split(),
+        for part in parts {
+            let place = PlaceParams {
+                tiling: part.tiling,
+                regions: part.regions,
+                tiles: part.tiles,
+                records: workspace.records,
+                coarse: workspace.coarse,
+                field: part.field,
+                element_words: T::WORDS as u32,
+                stream: job.stream,
+                entries: self.entries(&job.layout),
+                cells: workspace.cells,
+                identity: job.identity::<T>(),
+                split: job.layout.split(),
+            };
+            let blocks = self.blocks(part.tiling.chunks_of_launch())?;
+            self.executor.launch::<Place<W>>(blocks, &place)?;
         }
+        Ok(())
     }
 }

@@ -66,7 +66,7 @@ impl Kernel for Measure {
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &MeasureParams) {
-        let chunk = u64::from(t.block_index());
+        let chunk = params.tiling.chunk_of_launch(t.block_index().into());
         let tiles = if params.taken.is_all() {
             params.tiling.tiles_of(chunk)
         } else {
@@ -96,13 +96,13 @@ impl Measure {
     /// Masks and marks of a stripe. For a warp.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn measure<T: Thread>(t: T, params: &MeasureParams, chunk: u64, stripe: Stripe) {
-        let codes = stripe.codes(t, params.regions, chunk);
+        let first_tile = params.tiling.first_of_runs(chunk);
+        let codes = stripe.codes(t, params.regions, first_tile);
         let mut own = 0;
         for (step, z) in (0..).zip(&codes) {
             let marks = t.ballot(*z == RAW);
             own = if t.lane() == step { marks } else { own };
         }
-        let first_tile = chunk * u64::from(RUN_TILES);
         let marks = marks(params.regions, &params.tiling, first_tile);
         t.store(marks, u64::from(stripe.step() + t.lane()), own);
         let raws = t.reduce_add(own.count_ones());
@@ -123,11 +123,12 @@ impl Measure {
     /// themselves included. For the whole block.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn keep_masks<T: Thread>(t: T, params: &MeasureParams, chunk: u64, masks: u32) -> u32 {
+        let first = params.tiling.first_of_runs(chunk);
         let mut words = 0;
         let mut number = t.thread_index();
         while number < masks {
             let mask = SHARED.0.masks.load(t, number);
-            let (region, at) = mask_of(params.regions, chunk, number);
+            let (region, at) = mask_of(params.regions, first, number);
             t.store(region, at, mask);
             words += u32::from(mask != 0) + mask.count_ones();
             number += THREADS;
@@ -149,7 +150,7 @@ impl Measure {
         for number in 0..t.opaque(tiles) {
             let own = SHARED.0.raws.load(t, number);
             if t.lane() == 0 {
-                let tile = chunk * u64::from(RUN_TILES) + u64::from(number);
+                let tile = tiling.first_of_runs(chunk) + u64::from(number);
                 t.store(params.tiles, tile * TILE_WORDS + TILE_RAWS, own);
             }
             raws += own;

@@ -55,7 +55,7 @@ fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u3
     let (mut masks_before, mut words_before) = (0, 0);
     for round in 0..t.opaque(tiles * TILE_MASKS / THREADS) {
         let number = round * THREADS + t.thread_index();
-        let (region, at) = mask_of(placed.params.regions, placed.chunk, number);
+        let (region, at) = mask_of(placed.params.regions, placed.first_tile(), number);
         let mask = t.load(region, at);
         let top = t.ballot(mask != 0);
         if t.lane() == 0 {
@@ -85,7 +85,7 @@ fn place_masks<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, offsets: Shared<u3
 #[cfg_attr(target_arch = "nvptx64", inline(always))]
 fn place_stripe<T: Thread>(t: T, placed: &mut PlacedChunk<'_>, scratch: Scratch, stripe: Stripe) {
     let Scratch { offsets, rows } = scratch;
-    let codes = stripe.codes(t, placed.params.regions, placed.chunk);
+    let codes = stripe.codes(t, placed.params.regions, placed.first_tile());
     // Each lane reads its own again: NVIDIA's assembler does not terminate with sixteen copies of the next loop.
     let own = |plane: u32| (t.warp() * PLANES + plane) * WARP + t.lane();
     for (plane, word) in (0..).zip(&planes_of(t, codes)) {

@@ -104,7 +104,7 @@ impl<C: SymbolCoder, S: StaticShape> Kernel for Encode<C, S> {
             nothing.store(t, t.thread_index(), word);
         }
         t.barrier();
-        let chunk = first_of_warp(t);
+        let chunk = params.tiling.chunk_of_launch(first_of_warp(t));
         if chunk < params.tiling.chunks() {
             let first = params.tiling.first_of_runs(chunk);
             let tiles = params.tiling.tiles_of(chunk);

@@ -80,7 +80,7 @@ impl<C: CodedWords> Kernel for Place<C> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &PlaceParams) {
         let (scratch, shared, _) = Self::SHARED;
-        let chunk = u64::from(t.block_index());
+        let chunk = params.tiling.chunk_of_launch(t.block_index().into());
         let record = Record::load(t, params.records, chunk);
         // 1. Look back for the chunk's position: the prologue lies before all chunks.
         let bytes = 4 * u64::from(record.image_words);
@@ -219,10 +219,16 @@ impl PlacedChunk<'_> {
         t.load(self.params.tiles, tile * TILE_WORDS + TILE_RAWS) > 0
     }
 
+    /// The number among the tiles of all runs of the chunk's first tile.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub fn first_tile(&self) -> u64 {
+        self.params.tiling.first_of_runs(self.chunk)
+    }
+
     /// The number among the tiles of all runs of a tile of the chunk.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn number_of(&self, tile: u32) -> u64 {
-        self.params.tiling.first_of_runs(self.chunk) + u64::from(tile)
+        self.first_tile() + u64::from(tile)
     }
 
     /// The lanes of a step whose values are stored.

@@ -61,7 +61,8 @@ impl DecodeParams {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub fn chunk<T: Thread>(&self, t: T, at: u64) -> Option<u64> {
         if self.chunks.is_empty() {
-            return (at < self.tiling.chunks()).then_some(at);
+            let chunk = self.tiling.chunk_of_launch(at);
+            return (chunk < self.tiling.chunks()).then_some(chunk);
         }
         let listed = match at < self.chunks.len() {
             true => t.load(self.chunks, at),

@@ -2,6 +2,7 @@
 
 use crate::choice::taken_tiles::TakenTiles;
 use crate::pipeline::tiles::window::TileWindow;
+use core::ops::Range;
 use ferrosz_codec::code::entropy::counts;
 use ferrosz_codec::tile::{ChunkLength, RUN_TILES, TileBox, TileGrid, TileOrder};
 use ferrosz_simt::Thread;
@@ -18,8 +19,9 @@ pub struct Tiling {
     pub order: TileOrder,
     /// Chunks of the coarse field.
     coarse_chunks: u64,
-    /// Chunks of both.
+    /// Chunks of both, and the first one of a launch.
     chunks: u64,
+    first_chunk: u64,
     /// Runs of the coarse field, and of both.
     coarse_runs: u64,
     runs: u64,
@@ -54,10 +56,35 @@ impl Tiling {
             order,
             coarse_chunks,
             chunks: coarse_chunks + chunk.count(&fine),
+            first_chunk: 0,
             coarse_runs,
             runs: coarse_runs + fine.runs(),
             tiles_of_coarse_chunk: of_coarse.tiles(),
             tiles_of_chunk: chunk.tiles(),
+        }
+    }
+
+    /// The tiles of a line whose chunks lie behind so many others, which no launch has, and whose runs lie alone.
+    #[must_use]
+    pub fn of_line(line: TileGrid, chunk: ChunkLength, chunks_before: u64) -> Self {
+        let none = TileGrid::new(line.shape(), [0; 3]);
+        let order = TileOrder::flat(line.shape());
+        let alone = Self::new((none, chunk), (line, chunk), order);
+        Self {
+            coarse_chunks: chunks_before,
+            chunks: chunks_before + alone.chunks,
+            first_chunk: chunks_before,
+            ..alone
+        }
+    }
+
+    /// The same with launches for these of its chunks alone.
+    #[must_use]
+    pub fn with_chunks(self, chunks: Range<u64>) -> Self {
+        Self {
+            chunks: chunks.end,
+            first_chunk: chunks.start,
+            ..self
         }
     }
 
@@ -75,6 +102,17 @@ impl Tiling {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub const fn chunks(&self) -> u64 {
         self.chunks
+    }
+
+    /// The chunk of thread block or warp number `at` of a launch for each chunk; too large a one for one too many.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub const fn chunk_of_launch(&self, at: u64) -> u64 {
+        self.first_chunk + at
+    }
+
+    /// How many chunks a launch has.
+    pub const fn chunks_of_launch(&self) -> u64 {
+        self.chunks - self.first_chunk
     }
 
     /// Runs of both fields.

@@ -183,6 +183,39 @@ impl<'a> LevelField<'a> {
         (own, with_far)
     }
 
+    /// Copies elements of a region of the level to as many values, from the elements of a level of the codec's dimensions that is
+    /// not higher.
+    pub(crate) fn put_elements<T: Element>(
+        &self,
+        region: &Region,
+        (level, grid, elements): (u32, &TileGrid, &[T]),
+        values: &mut [T],
+    ) {
+        let out = Rows::of(region, &self.grid, values);
+        self.put_every(region, (level, grid, elements), &out);
+    }
+
+    fn put_every<T: Element>(
+        &self,
+        region: &Region,
+        (level, grid, elements): (u32, &TileGrid, &[T]),
+        out: &Rows<'_, T>,
+    ) {
+        let fine = &self.layout.fine;
+        let [zs, ys, xs] = self.coordinates(region);
+        let mut row = Vec::new();
+        for z in zs {
+            for y in ys.clone() {
+                row.clear();
+                row.extend(xs.clone().map(|x| {
+                    let at = fine.to_coarse(grid, 1 << level, self.to_field([z, y, x]));
+                    elements[grid.flat(at) as usize]
+                }));
+                out.put([z, y, *xs.start()], &row);
+            }
+        }
+    }
+
     /// Puts the values of the level that a tile has; returns their number.
     fn put_tile<T: Element>(&self, number: u64, store: &TileStore<T>, out: &Rows<'_, T>) -> u64 {
         let (level, order) = (self.level, store.order());
@@ -285,7 +318,8 @@ impl<'a, T: Element> LevelReader<'a, T> {
     ) -> Result<(), Error> {
         let out = Rows::of(region, &field.grid, values);
         if field.level >= field.anchor_level() {
-            self.put_anchors(field, region, &out);
+            let coarse = self.decode.layout.grid(Part::Coarse);
+            field.put_every(region, (field.anchor_level(), coarse, &self.coarse), &out);
             return Ok(());
         }
         let (own, tiles) = field.tiles(region);
@@ -296,25 +330,6 @@ impl<'a, T: Element> LevelReader<'a, T> {
         drop(known);
         self.compose(field, &codes, own, &out, progress);
         Ok(())
-    }
-
-    /// Puts values of the coarse field.
-    fn put_anchors(&self, field: &LevelField<'_>, region: &Region, out: &Rows<'_, T>) {
-        let fine = &field.layout.fine;
-        let coarse = self.decode.layout.grid(Part::Coarse);
-        let spacing = 1 << field.anchor_level();
-        let [zs, ys, xs] = field.coordinates(region);
-        let mut row = Vec::new();
-        for z in zs {
-            for y in ys.clone() {
-                row.clear();
-                row.extend(xs.clone().map(|x| {
-                    let at = fine.to_coarse(coarse, spacing, field.to_field([z, y, x]));
-                    self.coarse[coarse.flat(at) as usize]
-                }));
-                out.put([z, y, *xs.start()], &row);
-            }
-        }
     }
 
     /// Decodes tiles, and puts their positions of the level.

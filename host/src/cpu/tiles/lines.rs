@@ -59,7 +59,9 @@ impl Lines {
                     grid,
                     first_entry,
                     first_run: runs,
-                    starts: starts(&layout.fine, &order, level),
+                    starts: (0..=layout.fine.tiles())
+                        .map(|tile| order.start_in_line(&layout.fine, tile, level))
+                        .collect(),
                     places: places(&layout.fine, &order, level, lowest),
                 });
             }
@@ -106,22 +108,6 @@ impl Lines {
     pub(super) fn runs(&self) -> u64 {
         self.runs
     }
-}
-
-/// Where the codes of each tile start in a line.
-fn starts(grid: &TileGrid, order: &TileOrder, line: LineLevel) -> Vec<u64> {
-    let mut next = 0;
-    let mut starts = vec![0];
-    starts.extend((0..grid.tiles()).map(|tile| {
-        let tile = grid.tile(tile);
-        let finer = match line.is_last {
-            true => 0,
-            false => order.positions_from(&tile, line.level + 1),
-        };
-        next += u64::from(order.positions_from(&tile, line.level) - finer);
-        next
-    }));
-    starts
 }
 
 /// Where the codes of a line lie in tiles of each size that the field has.

@@ -134,7 +134,8 @@ impl<'a, E: Executor> TileCodes<'a, E> {
         };
         let call = Call::<f32, E>::new(executor, &self.slab, layout, job.cells);
         let all = Counted::new(0, u64::from(RUN_TILES).min(layout.runs()));
-        with_tile_coder!(layout.codec.coder, C => call.encode::<C>(&job, all, Others::default()), call.encode_planes(&job))?;
+        let parts = call.coded_parts(job.input, all);
+        with_tile_coder!(layout.codec.coder, C => call.encode::<C>(&job, &parts, Others::default()), call.encode_planes(&job, &parts))?;
         let mut numbers = [0u64; 4];
         let bytes = bytemuck::cast_slice_mut(&mut numbers);
         executor.download(job.cells, 8 * cells::STREAM_BYTES, bytes)?;
@@ -187,7 +188,7 @@ impl<'a, E: Executor> TileCodes<'a, E> {
         };
         let call = Call::<f32, E>::new(executor, &self.slab, layout, job.cells);
         call.read_tables(&job)?;
-        call.decode(&call.all_chunks(&job))?;
+        call.decode_parts(&job, job.output, 0)?;
         let mut fault = [0; 8];
         executor.download(job.cells, 8 * cells::FAULT, &mut fault)?;
         Ok(fault_in(u64::from_le_bytes(fault))?)

@@ -3,24 +3,28 @@
 use crate::error::Error;
 use crate::gpu::executor::Executor;
 use crate::gpu::job::{DecompressJob, cells_to_clear};
+use crate::gpu::tiles::coded_part::CodedPart;
+use crate::gpu::tiles::lines::chunks_of_tiles;
 use crate::gpu::tiles::part::TilePart;
 use crate::gpu::tiles::slab::TileSlab;
-use crate::gpu::tiles::{Call, WARPS, contents, tiling};
+use crate::gpu::tiles::{Call, WARPS, contents};
 use ferrosz_codec::Element;
 use ferrosz_codec::container::region::Region;
 use ferrosz_codec::container::tiles::TileLayout;
-use ferrosz_codec::tile::TileGrid;
+use ferrosz_codec::tile::{LineLevel, TileGrid};
 use ferrosz_codec::{with_order, with_shape, with_tile_coder};
 use ferrosz_gpu_kernels::code::bit_planes::decode::DecodePlanes;
 use ferrosz_gpu_kernels::code::entropy::decode::Decode;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTables;
 use ferrosz_gpu_kernels::code::entropy::decode_tables::ReadTablesParams;
+use ferrosz_gpu_kernels::pipeline::tiles::lines::LinesParams;
 use ferrosz_gpu_kernels::pipeline::tiles::list_chunks::{ListChunks, ListChunksParams};
 use ferrosz_gpu_kernels::pipeline::tiles::list_tiles::{ListTiles, ListTilesParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::GatherParams;
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::read::{ReadPrologue, ReadPrologueParams};
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
-use ferrosz_gpu_kernels::pipeline::tiles::window::{MemoryBox, TileWindow};
+use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::pipeline::tiles::window::TileWindow;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
@@ -41,7 +45,7 @@ pub(crate) fn enqueue_decompress<T: Element, E: Executor>(
     let call = Call::<T, E>::new(executor, slab, layout, job.cells);
     executor.clear(cells_to_clear(call.workspace.cells))?;
     call.read_prologue(job)?;
-    call.decode(&call.all_chunks(job))?;
+    call.decode_parts(job, job.output, 0)?;
     match layout.codec.predictor.geometry() {
         None => call.unpredict(job),
         Some(geometry) => {
@@ -72,6 +76,26 @@ pub(crate) fn enqueue_decompress_regions<T: Element, E: Executor>(
         output = output.from(region.elements() * T::WORDS as u64);
     }
     Ok(())
+}
+
+/// Enqueues the decompression of the elements, of a field whose levels are coded apart, whose coordinates can all be divided by
+/// 2^level, as [`enqueue_decompress`]. The scratch memory has room for the whole field.
+pub(crate) fn enqueue_decompress_level<T: Element, E: Executor>(
+    executor: &E,
+    job: &DecompressJob<'_>,
+    layout: &TileLayout,
+    level: u32,
+) -> Result<(), Error> {
+    let slab = TileSlab::whole(layout);
+    let call = Call::<T, E>::new(executor, &slab, layout, job.cells);
+    executor.clear(cells_to_clear(call.workspace.cells))?;
+    call.read_prologue(job)?;
+    call.decode_parts(job, job.scratch, level)?;
+    call.reconstruct_anchors()?;
+    let geometry = layout.codec.predictor.geometry().unwrap_or_default();
+    let fine = call.fine(job.scratch, geometry.spacing(layout.shape()));
+    call.reconstruct(layout.fine.tiles(), &ReconstructParams::all(fine))?;
+    call.gather(job.scratch, &layout.fine, 1 << level, job.output)
 }
 
 impl<T: Element, E: Executor> Call<'_, T, E> {
@@ -112,20 +136,46 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         executor.launch::<ReadPrologue<T>>(1, &prologue)
     }
 
-    /// The decoding of all chunks to codes, and to values in the output.
-    pub(super) fn all_chunks(&self, job: &DecompressJob<'_>) -> DecodeParams {
-        let (layout, workspace) = (self.layout, &self.workspace);
+    /// Decodes all chunks to the codes of tiles, and to values in the memory of the field. Where levels are coded apart, those
+    /// below a level are left out: their codes are 0.
+    pub(super) fn decode_parts(
+        &self,
+        job: &DecompressJob<'_>,
+        field: View<u32>,
+        lowest: u32,
+    ) -> Result<(), Error> {
+        let parts = self.coded_parts(field, self.slab.counted());
+        let lines = self.layout.lines();
+        let has_codes = |line: &LineLevel| line.is_last || line.level >= lowest;
+        // Before the lines comes the coarse field.
+        let wanted = 1 + lines.filter(has_codes).count();
+        for part in parts.iter().take(wanted) {
+            self.decode(&self.decoding(job, part))?;
+        }
+        if self.layout.levels > 0 {
+            let params = LinesParams {
+                lowest,
+                ..self.lines_params(field)
+            };
+            self.of_lines(self.layout.fine.tiles(), &params)?;
+        }
+        Ok(())
+    }
+
+    /// The decoding of the chunks of a part.
+    fn decoding(&self, job: &DecompressJob<'_>, part: &CodedPart) -> DecodeParams {
+        let workspace = &self.workspace;
         DecodeParams {
-            tiling: tiling(layout),
+            tiling: part.tiling,
             header: job.header(),
             stream: job.behind_records(),
             entries: self.entries(&job.layout),
             tables: workspace.tables,
-            parameters: self.parameters(),
-            regions: workspace.regions,
+            parameters: part.parameters,
+            regions: part.regions,
             coarse: workspace.coarse,
-            field: job.output,
-            memory: MemoryBox::whole(&layout.fine),
+            field: part.field,
+            memory: part.memory,
             chunks: View::empty(),
             cells: workspace.cells,
             element_words: T::WORDS as u32,
@@ -137,7 +187,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     /// Decodes chunks.
     pub(super) fn decode(&self, decode: &DecodeParams) -> Result<(), Error> {
         let chunks = match decode.chunks.len() {
-            0 => decode.tiling.chunks(),
+            0 => decode.tiling.chunks_of_launch(),
             listed => listed,
         };
         with_tile_coder!(self.layout.codec.coder,
@@ -152,9 +202,14 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 
     /// Lists the chunks of a part of the field, behind so many of the coarse field.
-    fn list_chunks(&self, part: &TilePart, coarse: u64) -> Result<View<u32>, Error> {
+    fn list_chunks(
+        &self,
+        tiling: Tiling,
+        part: &TilePart,
+        coarse: u64,
+    ) -> Result<View<u32>, Error> {
         let mut params = ListChunksParams {
-            tiling: tiling(self.layout),
+            tiling,
             window: part.decoded,
             coarse,
             list: View::empty(),
@@ -189,12 +244,7 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         output: View<u32>,
     ) -> Result<(), Error> {
         let (part, scratch) = (TilePart::new(self.layout, region), job.scratch);
-        self.decode(&DecodeParams {
-            field: scratch,
-            memory: part.memory,
-            chunks: self.list_chunks(&part, coarse_chunks)?,
-            ..self.all_chunks(job)
-        })?;
+        self.decode_region(job, &part, coarse_chunks)?;
         if coarse_chunks > 0 {
             self.reconstruct_anchors()?;
         }
@@ -222,6 +272,44 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             excess: 0,
         };
         self.launch_gather(&copy)
+    }
+
+    /// Decodes so many chunks of the coarse field, if any, and those of a region.
+    fn decode_region(
+        &self,
+        job: &DecompressJob<'_>,
+        region: &TilePart,
+        coarse_chunks: u64,
+    ) -> Result<(), Error> {
+        let parts = self.coded_parts(job.scratch, self.slab.counted());
+        if self.layout.levels == 0 {
+            return parts.iter().try_for_each(|part| {
+                self.decode(&DecodeParams {
+                    memory: region.memory,
+                    chunks: self.list_chunks(part.tiling, region, coarse_chunks)?,
+                    ..self.decoding(job, part)
+                })
+            });
+        }
+        let (coarse, lines) = parts.split_at(1);
+        for part in coarse.iter().filter(|_| coarse_chunks > 0) {
+            self.decode(&self.decoding(job, part))?;
+        }
+        for (number, line) in lines.iter().enumerate() {
+            let own = chunks_of_tiles(self.layout, (number, &line.tiling), &region.decoded);
+            if let Some(tiling) = own {
+                self.decode(&DecodeParams {
+                    tiling,
+                    ..self.decoding(job, line)
+                })?;
+            }
+        }
+        let params = LinesParams {
+            memory: region.memory,
+            tiles: self.list_tiles(self.layout.fine, region.decoded)?,
+            ..self.lines_params(job.scratch)
+        };
+        self.of_lines(region.decoded.tiles(), &params)
     }
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! The workspace of the codecs of tiles.
 
+use crate::gpu::tiles::lines::LineMemory;
 use ferrosz_codec::Dtype;
 use ferrosz_codec::code::entropy::frequency_tables::MAX_WORDS;
 use ferrosz_codec::container::tiles::TileLayout;
@@ -38,6 +39,8 @@ pub(super) struct Workspace {
     pub(super) tiles: View<u32>,
     pub(super) records: View<u32>,
     pub(super) regions: View<u32>,
+    /// The lines of levels that are coded apart.
+    pub(super) lines: LineMemory,
 }
 
 /// Takes sections of a workspace one after the other.
@@ -95,6 +98,7 @@ impl Workspace {
             tiles: sections.words(u64::from(RUN_TILES) * runs * TILE_WORDS),
             records: sections.words(chunks * RECORD_WORDS),
             regions: sections.words(words_of_runs(runs)),
+            lines: LineMemory::new(layout, words, &mut sections),
         };
         let coefficients = workspace.parameters.from(PARAMETER_WORDS);
         let workspace = Self {

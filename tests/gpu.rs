@@ -199,13 +199,17 @@ impl<'a> OnDevice<'a> {
 fn device_memory() -> Result<(), Error> {
     let (gpu, stream) = first_gpu()?;
     let length = 1_000_003;
-    let mut workspace = gpu.workspace(&stream, length)?;
-    for (kind, codec, other_codec) in [
-        (Kind::Smooth, Codec::PLAIN, Codec::FIXED),
-        (Kind::NotFinite, Codec::OUTLIER, Codec::PLAIN),
+    for (kind, codec, levels, other_codec) in [
+        (Kind::Smooth, Codec::PLAIN, 0, Codec::FIXED),
+        (Kind::NotFinite, Codec::OUTLIER, 0, Codec::PLAIN),
+        (Kind::Smooth, Codec::INTERP, 3, Codec::STENCIL),
+        (Kind::Sparse, Codec::STENCIL_BITPLANE, 9, Codec::STENCIL),
     ] {
         let field = make::<f64>(kind, length as usize, 9);
-        let compressor = Compressor::new(codec, Bound::max(1e-4)?);
+        let compressor = Compressor::new(codec, Bound::max(1e-4)?).levels_apart(levels)?;
+        let largest = Part::Elements(77_777..500_001);
+        let layout = compressor.layout_for(length)?;
+        let mut workspace = gpu.workspace_for_part(&stream, layout, &largest)?;
         let held = OnDevice::compress(&gpu, &stream, &mut workspace, &compressor, &field)?;
         let found = held.decompress(held.layout, &mut workspace)?;
         assert!(same_bits(&found, &held.decoded));

@@ -94,9 +94,8 @@ fn decompress<V: Value>(
         }
     };
     let elements: u64 = extents.iter().product();
-    // Damaged streams, levels, and parts of streams of tiles, are decoded on the CPU.
-    let is_apart = part.is_some() || args.level.is_some();
-    let device = match args.salvage || (is_apart && info.chunk_tiles.is_some()) {
+    // Damaged streams, and levels in a box, are decoded on the CPU.
+    let device = match args.salvage || (part.is_some() && args.level.is_some()) {
         true => Device::Cpu,
         false => {
             let decompressor = Decompressor::new().device(common.device);

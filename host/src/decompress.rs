@@ -130,17 +130,14 @@ impl Decompressor {
     }
 
     /// The device that decompresses this many elements of a stream to host memory: the device that was set, or the
-    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts of streams of tiles are decoded on the CPU.
+    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts whose elements are apart in the coded field, and levels in
+    /// a box, are decoded on the CPU, whatever it is.
     ///
     /// # Errors
     ///
     /// [`Error::Format`] if the stream's header is damaged; [`Error::NoDevice`] and [`Error::OldGpu`].
     pub fn device_for(&self, stream: &[u8], elements: usize) -> Result<Device, Error> {
         let header = Header::read(stream)?;
-        let is_part = (elements as u64) < header.elements();
-        if header.codec.tiles().is_some() && is_part {
-            return Ok(Device::Cpu);
-        }
         let is_whole = elements as u64 == header.elements() && header.record_bytes == 0;
         let layout = StreamLayout {
             value_type: header.value_type,
@@ -227,8 +224,8 @@ impl Decompressor {
     }
 
     /// Decompresses a part of a stream's field. Reads only chunks that hold some of it. For a codec of blocks a GPU
-    /// gets only these chunks; a part of a stream of tiles is decoded on the CPU, whatever the device, and so is a part
-    /// whose elements are apart in the coded field. The values are in the order of the part's elements.
+    /// or of tiles a GPU gets only these chunks, and all if levels are coded apart; a part whose elements are apart in the coded field
+    /// is decoded on the CPU, whatever the device. The values are in the order of the part's elements.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;

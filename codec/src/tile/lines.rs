@@ -17,14 +17,12 @@ impl TileOrder {
     #[inline(always)]
     pub fn positions_from(&self, tile: &TileBox, level: u32) -> u32 {
         let first = self.first_axis();
-        let mut count = 1;
-        for (axis, extent) in tile.extents(self.shape).into_iter().enumerate() {
-            count *= match axis < first {
-                true => extent,
-                false => extent.div_ceil(1 << level),
-            };
-        }
-        count - self.anchors(tile)
+        let extents = tile.extents(self.shape);
+        let along = |axis: usize| match axis < first {
+            true => extents[axis],
+            false => extents[axis].div_ceil(1 << level),
+        };
+        along(0) * along(1) * along(2) - self.anchors(tile)
     }
 
     /// The positions of a whole tile along each axis that are of this level or a higher one.
@@ -132,11 +130,11 @@ impl TileOrder {
         if level == self.anchor_level {
             return 0;
         }
-        let mut odd = 0;
-        for (axis, at) in at.into_iter().enumerate().skip(self.first_axis()) {
-            odd |= (at >> level & 1) << axis;
-        }
-        odd
+        let bit = |axis: usize| match axis < self.first_axis() {
+            true => 0,
+            false => (at[axis] >> level & 1) << axis,
+        };
+        bit(0) | bit(1) | bit(2)
     }
 
     /// The number of a position that has a code among the codes of its tile with its level and its oddness along each axis: behind
@@ -247,9 +245,10 @@ impl TileGrid {
         let [depth, height, width] = self.slice_lengths();
         let extents = extents(self.shape);
         let [z, y, x] = [layer - slice * self.deep, row, column];
-        let [z, y, x] = [(0, z), (1, y), (2, x)].map(|(axis, at)| at * u64::from(extents[axis]));
-        let own_depth = every(0, (depth - z.min(depth)).min(u64::from(extents[0])));
-        let own_height = every(1, (height - y.min(height)).min(u64::from(extents[1])));
+        let of_tile = extents.map(u64::from);
+        let [z, y, x] = [z * of_tile[0], y * of_tile[1], x * of_tile[2]];
+        let own_depth = every(0, (depth - z.min(depth)).min(of_tile[0]));
+        let own_height = every(1, (height - y.min(height)).min(of_tile[1]));
         let of_layer = every(1, height) * every(2, width);
         (slice * every(0, depth) + every(0, z.min(depth))) * of_layer
             + own_depth * (every(1, y.min(height)) * every(2, width) + own_height * every(2, x))

@@ -59,7 +59,7 @@ fn containers<T: Element>(flags: &Flags, subject: &Subject<T>, bounds: &[Bound])
     let mut cases = Vec::new();
     for codec in codecs {
         for shape in flags.shapes() {
-            let layout = Layout::new(*codec, shape, subject.extents);
+            let layout = Layout::new(*codec, shape, subject.extents).with_levels(flags.levels);
             // Another codec stands for one that has no tiles of the shape.
             if (layout.codec, layout.shape) == (*codec, shape) {
                 cases.extend(bounds.iter().map(|bound| Case {

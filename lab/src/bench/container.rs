@@ -178,7 +178,8 @@ fn compressor(layout: Layout, bound: Bound) -> Result<Compressor, Failure> {
     Ok(Compressor::new(layout.codec, bound)
         .with_rank(layout.shape.rank())?
         .extents(layout.extents.lengths())?
-        .chunk_length(layout.chunk))
+        .chunk_length(layout.chunk)
+        .levels_apart(layout.levels)?)
 }
 
 fn check_bound<T: Element>(

@@ -74,6 +74,9 @@ pub struct Flags {
     /// Tiles of a chunk, with codecs of tiles: 4, 16 or 64
     #[arg(long, value_name = "N", default_value = "4", value_parser = chunk_length)]
     pub chunk_tiles: ChunkLength,
+    /// Levels that are coded apart, with codecs that have levels
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub levels: u8,
     /// The error bounds.
     #[command(flatten)]
     pub bounds: Bounds,

@@ -166,13 +166,16 @@ impl<'a> TileOfLines<'a> {
         let number = u64::from(number);
         let tile = params.grid.tile(number);
         let (order, own) = (&params.order, t.thread_index());
-        for (level, place) in (0..).zip(&params.lines) {
-            if level == own && level < params.count {
-                let start = order.start_in_line(&params.grid, number, line_of(params, level));
-                SHARED.0.starts.store(t, level, start);
-                SHARED.0.halves.store(t, level, 2 * place.word);
-                SHARED.0.values.store(t, level, place.value);
+        if own < params.count {
+            // Parameters with a number that only this thread knows would be read from local memory.
+            let mut place = LinePlace::default();
+            for (level, line) in (0..).zip(&params.lines) {
+                place = if level == own { *line } else { place };
             }
+            let start = order.start_in_line(&params.grid, number, line_of(params, own));
+            SHARED.0.starts.store(t, own, start);
+            SHARED.0.halves.store(t, own, 2 * place.word);
+            SHARED.0.values.store(t, own, place.value);
         }
         let (level, odd) = (own / ODDS, own % ODDS);
         if level < LEVELS && level <= order.anchor_level {

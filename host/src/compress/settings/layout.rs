@@ -104,7 +104,7 @@ impl Compressor {
     /// `levels` without the finer ones. Level k of a field has every 2^k-th value along each axis. Levels that the codec has
     /// not are left out: those of cubes and planes are 4, of lines 9. The stream is mostly some percent longer
     /// ([measured](https://github.com/ferrosz/ferrosz/blob/main/docs/measurements/levels.md)). A preset then chooses among
-    /// the codecs with levels. The CPU codes such streams, whatever their size.
+    /// the codecs with levels. Several GPUs leave such a field to the first of them.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;

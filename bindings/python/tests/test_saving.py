@@ -99,7 +99,7 @@ def test_without_a_bound_errors_are_measured(field: np.ndarray) -> None:
 def test_masked_elements_are_missing_in_both() -> None:
     values = np.ma.masked_array(np.arange(1000.0), mask=np.arange(1000) % 7 == 0, fill_value=-9999)
     found = ferrosz.verify(values, values + 0.25, abs=0.25)
-    assert found and found.range == 998 and found.fill_elements == found.fill_elements_kept == 143
+    assert found and found.limit == 0.25 and found.range == 998 and found.fill_elements == found.fill_elements_kept == 143
 
 
 def test_other_arrays_are_refused(field: np.ndarray) -> None:

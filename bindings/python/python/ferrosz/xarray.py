@@ -127,6 +127,8 @@ def encoding(
     ...
     ferrosz.errors.ArgumentError: engine: scipy writes NetCDF-3, which has no filters; give "h5netcdf" or "zarr"
     """
+    if not isinstance(dataset, xr.Dataset):
+        raise ArgumentError(f"dataset: {type(dataset).__name__} is none; an array becomes one by array.to_dataset(name=...)")
     engine = _engine(engine)
     given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
     defaults = {name: value for name, value in given.items() if value is not None}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from .. import ArgumentError
 from ._netcdf import is_file
-from ._paths import NETCDF, ZARR
+from ._paths import NETCDF, ZARR, paths_of
 from ._variable import Variable
 from ._whole import convert_whole
 
@@ -54,7 +54,9 @@ def convert_files(
             continue
         if out_dir is not None:
             Path(place).parent.mkdir(parents=True, exist_ok=True)
-        done[os.fspath(place)] = convert_whole(source, place, resume=True, **settings)
+        # Files are known again by their sizes and times; nothing tells what a Zarr group had.
+        resume = paths_of(source) is not None
+        done[os.fspath(place)] = convert_whole(source, place, resume=resume, **settings)
     return done
 
 

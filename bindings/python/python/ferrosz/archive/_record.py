@@ -11,7 +11,7 @@ import zarr
 from .. import ArgumentError
 from ..zarr import FerroszCodec
 from ._source import ARCHIVE
-from ._target import Target
+from ._target import StoreTarget, Target
 
 FORMAT = 1
 
@@ -65,7 +65,8 @@ def begin(target: Target, settings: dict[str, Any]) -> Record:
     differences = _differences(record.settings, settings, "")
     other = [f"{name} is {there!r} there and {here!r} here" for name, there, here in differences]
     if other:
-        raise ArgumentError(f"target: this archive was begun with other settings: {'; '.join(other)}")
+        place = f"{target.store} " if isinstance(target, StoreTarget) and isinstance(target.store, str) else ""
+        raise ArgumentError(f"target: this archive {place}was begun with other settings: {'; '.join(other)}")
     return record
 
 

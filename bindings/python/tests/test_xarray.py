@@ -207,6 +207,9 @@ def test_the_accessor_writes_in_one_line(
     """Dask may have any chunks, and is out of memory."""
     source = dataset if chunks is None else dataset.chunk(chunks)
     source.encoding["unlimited_dims"] = {"time"}
+    if name == "t.nc":
+        # How a file had packed it does not count: the values are those in memory.
+        source.small.encoding = {"dtype": "i2", "scale_factor": 0.5}
     to = source.ferrosz.to_netcdf if name == "t.nc" else source.ferrosz.to_zarr
     done = to(tmp_path / name, range=1e-3, variables={"u10": {"abs": 0.05}}, verify=True)
     bounds = {"t2m": 1e-3 * span(dataset.t2m.values), "u10": 0.05}

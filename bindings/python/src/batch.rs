@@ -18,6 +18,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Compresses arrays, each to a stream of its own with the bytes of `compressor.compress(array)`; returns the streams in the
@@ -51,7 +52,9 @@ pub fn compress_batch<'py>(
         entries.push(entry.map_err(|error| numbered(py, "arrays", number, error))?);
     }
     let bytes = entries.iter().map(Entry::bytes).sum();
-    let streams = call::run(py, bytes, None, false, move |_| Ok(compress(entries)))?;
+    let streams = call::run_on(py, options.threads, bytes, None, false, move |_| {
+        Ok(compress(entries))
+    })?;
     let made = streams.into_iter().enumerate().map(|(number, stream)| {
         let made = match stream {
             Made::Host(Ok(bytes)) => Bound::new(py, Stream::from(bytes)).map(Bound::into_any),
@@ -87,7 +90,7 @@ pub fn decompress_batch<'py>(
     for (number, stream) in streams.try_iter()?.enumerate() {
         let stream = stream?;
         if !is_host_buffer(&stream) && device::is_on_gpu(&stream) {
-            let array = device::decompress(&decompressor, &stream, None, None, None);
+            let array = device::decompress(&decompressor.0, &stream, None, None, None);
             let array = array.map_err(|error| numbered(py, "streams", number, error))?;
             arrays.insert(number, array);
             continue;
@@ -246,7 +249,7 @@ impl Coded {
 /// Decodes streams of one type, in one call of the library.
 fn decode<'py, V: Value>(
     py: Python<'py>,
-    decompressor: ferrosz::Decompressor,
+    (decompressor, threads): (ferrosz::Decompressor, Option<NonZeroUsize>),
     coded: Vec<Coded>,
     arrays: &mut BTreeMap<usize, Bound<'py, PyAny>>,
 ) -> PyResult<()> {
@@ -256,7 +259,7 @@ fn decode<'py, V: Value>(
     };
     let bytes = coded.iter().map(of_array);
     let bytes = bytes.fold(0u64, u64::saturating_add) as usize;
-    let (coded, values) = call::run(py, bytes, None, false, move |_| {
+    let (coded, values) = call::run_on(py, threads, bytes, None, false, move |_| {
         let streams: Vec<&[u8]> = coded.iter().map(|it| it.bytes.as_slice()).collect();
         let values = decompressor.decompress_batch::<V>(&streams);
         Ok((coded, values))

@@ -3,6 +3,7 @@
 use crate::error::raised;
 use crate::pool;
 use pyo3::prelude::*;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -35,8 +36,24 @@ pub fn run<T: Send + 'static>(
     stays: bool,
     work: impl FnOnce(Advance<'_>) -> Result<T, ferrosz::Error> + Send + 'static,
 ) -> PyResult<T> {
+    run_on(py, None, bytes, progress, stays, work)
+}
+
+/// As `run`, on so many threads.
+///
+/// # Errors
+///
+/// As `run`.
+pub fn run_on<T: Send + 'static>(
+    py: Python<'_>,
+    threads: Option<NonZeroUsize>,
+    bytes: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+    stays: bool,
+    work: impl FnOnce(Advance<'_>) -> Result<T, ferrosz::Error> + Send + 'static,
+) -> PyResult<T> {
     if bytes < SHORT && progress.is_none() {
-        let done = py.detach(|| pool::run(|| work(&|_| {})))?;
+        let done = py.detach(|| pool::run_on(threads, || work(&|_| {})))?;
         return done.map_err(|error| raised(py, &error));
     }
     let done = Arc::new(AtomicU64::new(0));
@@ -47,7 +64,7 @@ pub fn run<T: Send + 'static>(
             counter.fetch_add(more, Ordering::Relaxed);
         };
         // Nobody waits for the result of a call that a signal has ended.
-        let _ = sender.send(pool::run(|| work(&advance)));
+        let _ = sender.send(pool::run_on(threads, || work(&advance)));
     })?;
     loop {
         // Exclusive, as a receiver must not be shared with other threads.

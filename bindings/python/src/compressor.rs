@@ -9,7 +9,8 @@ use crate::error::{argument, raised};
 use crate::group::Members;
 use crate::masked;
 use crate::options::{
-    Aim, Aims, Fills, Options, by_field, choice, device as device_of, preference, with_axes,
+    Aim, Aims, Fills, Options, by_field, choice, device as device_of, preference, threads_of,
+    with_axes,
 };
 use crate::part::IndexedBox;
 use crate::pool;
@@ -64,6 +65,7 @@ struct Given<'a> {
     safeguards: Option<&'a Py<PyDict>>,
     statistics: Option<bool>,
     device: Option<&'a str>,
+    threads: Option<usize>,
 }
 
 impl Given<'_> {
@@ -147,10 +149,10 @@ impl Compressor {
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
         rank=None, axes=None, chunk_tiles=None, levels=0, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false,
-        keep=Some("auto"), rewritable=false, safeguards=None, statistics=false, device="auto"
+        keep=Some("auto"), rewritable=false, safeguards=None, statistics=false, device="auto", threads=None
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
         codec=None, rank=None, axes=None, chunk_tiles=None, levels=0, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, \
-        keep='auto', rewritable=False, safeguards=None, statistics=False, device='auto')")]
+        keep='auto', rewritable=False, safeguards=None, statistics=False, device='auto', threads=None)")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
         py: Python<'_>,
@@ -177,6 +179,7 @@ impl Compressor {
         safeguards: Option<Py<PyDict>>,
         statistics: bool,
         device: &str,
+        threads: Option<usize>,
     ) -> PyResult<Self> {
         let given = Given {
             abs,
@@ -202,6 +205,7 @@ impl Compressor {
             safeguards: safeguards.as_ref(),
             statistics: statistics.then_some(true),
             device: (device != "auto").then_some(device),
+            threads,
         };
         let (compressor, bounds) = match &safeguards {
             Some(all) => safeguards::apply(all.bind(py), given.compressor(py)?)?,
@@ -217,6 +221,7 @@ impl Compressor {
             compressor,
             fills: fill.clone(),
             bounds,
+            threads: threads_of(py, threads)?,
         };
         Ok(Self {
             options: Arc::new(options),
@@ -250,11 +255,19 @@ impl Compressor {
             [] => self.options.clone(),
             _ => Arc::new(self.options.and_fills(&fills)),
         };
-        let bytes = call::run(py, field.bytes(), progress, false, move |advance| {
-            with_value!(field.value_type(), V => {
-                compress::<V>(&options, &field, advance)
-            })
-        })?;
+        let threads = options.threads;
+        let bytes = call::run_on(
+            py,
+            threads,
+            field.bytes(),
+            progress,
+            false,
+            move |advance| {
+                with_value!(field.value_type(), V => {
+                    compress::<V>(&options, &field, advance)
+                })
+            },
+        )?;
         Ok(Bound::new(py, Stream::from(bytes))?.into_any())
     }
 
@@ -281,7 +294,7 @@ impl Compressor {
         let part = part?;
         agreed.map_err(|error| members.raised(py, &error))?;
         let length = py.detach(|| {
-            pool::run(|| {
+            pool::run_on(self.options.threads, || {
                 with_value!(part.field.value_type(), V => {
                     let values = part.field.values::<V>();
                     part.compressor.compress_part(&members, &part.own, values)

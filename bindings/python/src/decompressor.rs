@@ -6,13 +6,14 @@ use crate::call::{self, Advance};
 use crate::device;
 use crate::dtype::NumberType;
 use crate::error::{argument, raised};
-use crate::options::device as device_of;
+use crate::options::{device as device_of, threads_of};
 use crate::part::IndexedBox;
 use crate::stream::{Bytes, Stream};
 use ferrosz::codec::with_value;
 use ferrosz::{Error, Part, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyEllipsis, PyTuple};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -24,6 +25,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[pyclass(frozen, module = "ferrosz")]
 pub struct Decompressor {
     decompressor: ferrosz::Decompressor,
+    threads: Option<NonZeroUsize>,
     arguments: Arguments,
 }
 
@@ -32,20 +34,28 @@ pub struct Decompressor {
 struct Given<'a> {
     device: Option<&'a str>,
     verify_checksums: Option<bool>,
+    threads: Option<usize>,
 }
 
 #[pymethods]
 impl Decompressor {
     #[new]
-    #[pyo3(signature = (*, device="auto", verify_checksums=true))]
-    fn new(py: Python<'_>, device: &str, verify_checksums: bool) -> PyResult<Self> {
+    #[pyo3(signature = (*, device="auto", verify_checksums=true, threads=None))]
+    fn new(
+        py: Python<'_>,
+        device: &str,
+        verify_checksums: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
         let decompressor = of_device(py, device)?.verify_checksums(verify_checksums);
         let given = Given {
             device: (device != "auto").then_some(device),
             verify_checksums: (!verify_checksums).then_some(false),
+            threads,
         };
         Ok(Self {
             decompressor,
+            threads: threads_of(py, threads)?,
             arguments: Arguments::new(&given.into_pyobject(py)?)?,
         })
     }
@@ -83,6 +93,7 @@ impl Decompressor {
         let number_type = NumberType::of(&info);
         let wanted = Wanted {
             decompressor: self.decompressor,
+            threads: self.threads,
             source: Source::Buffer(bytes),
             part,
             level,
@@ -109,8 +120,8 @@ impl Decompressor {
 
 impl Decompressor {
     /// The settings.
-    pub(crate) fn settings(&self) -> ferrosz::Decompressor {
-        self.decompressor
+    pub(crate) fn settings(&self) -> (ferrosz::Decompressor, Option<NonZeroUsize>) {
+        (self.decompressor, self.threads)
     }
 }
 
@@ -155,6 +166,8 @@ impl Source {
 pub struct Wanted {
     /// The options.
     pub decompressor: ferrosz::Decompressor,
+    /// How many threads share the work, if not all of the pool.
+    pub threads: Option<NonZeroUsize>,
     /// The stream.
     pub source: Source,
     /// All of the array if there is none; of complex numbers a part of the array of numbers.
@@ -195,8 +208,9 @@ impl Wanted {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let elements = shape.iter().product::<u64>() * number_type.parts();
-        let values: Vec<V> = call::run(
+        let values: Vec<V> = call::run_on(
             py,
+            self.threads,
             bytes_of::<V>(elements),
             progress,
             false,
@@ -221,7 +235,7 @@ impl Wanted {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let bytes = size_of_val(output.values::<V>());
-        let output = call::run(py, bytes, progress, true, move |advance| {
+        let output = call::run_on(py, self.threads, bytes, progress, true, move |advance| {
             self.decode(output.values::<V>(), advance)?;
             Ok(output)
         })?;

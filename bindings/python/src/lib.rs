@@ -72,7 +72,7 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::update::{compact, update, update_in_place};
     #[pymodule_export]
-    use crate::verify::verify;
+    use crate::verify::{verify_arrays, verify_stream};
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -10,6 +10,7 @@ use ferrosz::{
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use std::num::NonZeroUsize;
 
 /// What decides the error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,6 +180,8 @@ pub struct Options {
     pub compressor: Compressor,
     /// The bounds of the values of an array.
     pub bounds: Option<ValueBounds>,
+    /// How many threads of the CPU share the work, if not all of the pool.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Options {
@@ -345,4 +348,17 @@ pub fn preference(py: Python<'_>, name: &str) -> PyResult<Preference> {
 pub fn device(py: Python<'_>, name: &str) -> PyResult<Device> {
     name.parse()
         .map_err(|text: String| argument(py, format!("device: {text}")))
+}
+
+/// A number of threads, if there is one.
+///
+/// # Errors
+///
+/// `ArgumentError` of 0.
+pub fn threads_of(py: Python<'_>, given: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
+    let checked = |threads| {
+        let message = "threads: 0 threads do no work; give at least 1, or None";
+        NonZeroUsize::new(threads).ok_or_else(|| argument(py, message))
+    };
+    given.map(checked).transpose()
 }

@@ -106,6 +106,7 @@ impl PartialStream {
         let part = IndexedBox::of_level(r#box, &self.extents, level)?;
         let wanted = Wanted {
             decompressor: of_device(py, device)?,
+            threads: None,
             source: Source::Partial(self.stream.clone()),
             part: Some(Part::Box(part.ranges)),
             level,

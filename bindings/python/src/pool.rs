@@ -1,6 +1,7 @@
 //! The threads that calls compute on, also in processes that are forked.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{io, process, ptr};
@@ -35,6 +36,22 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
         Some(first) if *first != process => Ok(forked(process)?.install(work)),
         _ => Ok(work()),
     }
+}
+
+/// Does work on so many threads, which it starts and ends; without a number as `run`.
+///
+/// # Errors
+///
+/// As `run`.
+pub fn run_on<T: Send>(
+    threads: Option<NonZeroUsize>,
+    work: impl FnOnce() -> T + Send,
+) -> io::Result<T> {
+    let Some(threads) = threads else {
+        return run(work);
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build();
+    Ok(pool.map_err(io::Error::other)?.install(work))
 }
 
 /// The pool of this process, which is a child.

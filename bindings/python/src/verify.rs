@@ -1,4 +1,4 @@
-//! `verify`: a stream against its original.
+//! `verify`: a stream, or any decoded array, against its original.
 
 use crate::array_in::Field;
 use crate::call;
@@ -8,8 +8,8 @@ use crate::error::{argument, raised};
 use crate::masked;
 use crate::stream::Bytes;
 use ferrosz::codec::with_value;
-use ferrosz::{Error, Info, Value};
-use ferrosz_verify::Comparison;
+use ferrosz::{Bound as ErrorBound, BoundMode};
+use ferrosz_verify::{Claim, Comparison};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -43,7 +43,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(comparison: &Comparison, info: &Info) -> Self {
+    fn new(comparison: &Comparison, largest_over_promised: f64, ratio: f64) -> Self {
         let Comparison {
             judgement,
             quality,
@@ -56,7 +56,7 @@ impl Fields {
             absolute_error: judgement.promise,
             largest_error: judgement.largest_error,
             largest_error_at: judgement.largest_error_at,
-            largest_over_promised: comparison.largest_over_promise(info),
+            largest_over_promised,
             size: judgement.values,
             over_limit: judgement.over_limit,
             over_promised: judgement.over_promise,
@@ -74,21 +74,40 @@ impl Fields {
             zeros: quality.zeros.count,
             zeros_kept: quality.zeros.kept,
             signs_flipped: quality.signs_flipped,
-            ratio: info.ratio(),
+            ratio,
+        }
+    }
+
+    /// Of a comparison without a stream, which promises nothing: its bound is what is promised, if there is one.
+    fn of_arrays(comparison: &Comparison, bound: Option<ErrorBound>, ratio: f64) -> Self {
+        let limit = bound.map_or(f64::INFINITY, |_| comparison.judgement.limit);
+        let quality = &comparison.quality;
+        let over = match bound {
+            Some(own) if own.mode() == BoundMode::Pwrel => {
+                over(quality.largest_relative_error, own.value())
+            }
+            _ => over(comparison.judgement.largest_error, limit),
+        };
+        Self {
+            limit,
+            absolute_error: limit,
+            over_promised: comparison.judgement.over_limit,
+            ..Self::new(comparison, over, ratio)
         }
     }
 }
 
-/// Decompresses a stream and compares it with the original array, in exact arithmetic where the bound is judged. A masked
-/// array is compared with its fill value in the place of masked elements. Of complex numbers each part is a value of its own.
-///
-/// >>> array = np.sin(np.arange(10000, dtype="float32") / 100)
-/// >>> found = ferrosz.verify(array, ferrosz.compress(array, abs=1e-3))
-/// >>> bool(found), found.largest_error <= 1e-3, found.size
-/// (True, True, 10000)
+/// A largest error over its limit; 0 without an error.
+fn over(largest: f64, limit: f64) -> f64 {
+    match largest == 0.0 {
+        true => 0.0,
+        false => largest / limit,
+    }
+}
+
+/// Decompresses a stream and compares it with the original array: see `ferrosz.verify`.
 #[pyfunction]
-#[pyo3(signature = (original, stream, *, device="auto"))]
-pub fn verify<'py>(
+pub fn verify_stream<'py>(
     original: &Bound<'py, PyAny>,
     stream: &Bound<'py, PyAny>,
     device: &str,
@@ -99,35 +118,81 @@ pub fn verify<'py>(
     let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
     let of_stream = NumberType::of(&info);
     if field.number_type() != of_stream || field.extents() != info.extents {
-        let message = format!(
-            "original: it has the shape {:?} of {}, and the stream {:?} of {}",
-            field.shape(),
-            field.number_type(),
-            info.number_extents(),
-            of_stream
-        );
-        return Err(argument(py, message));
+        let of_stream = (info.number_extents(), of_stream);
+        return Err(other_array(py, &field, "stream", of_stream));
     }
     let decompressor = of_device(py, device)?;
-    let fields = call::run(
-        py,
-        field.bytes(),
-        None,
-        false,
-        move |_| with_value!(info.dtype, V => compare::<V>(&decompressor, &field, bytes.as_slice(), &info)),
-    )?;
+    let fields = call::run(py, field.bytes(), None, false, move |_| {
+        with_value!(info.dtype, V => {
+            let decoded: Vec<V> = decompressor.decompress(bytes.as_slice())?;
+            let comparison = Comparison::new(field.values::<V>(), &decoded, &info)?;
+            Ok(Fields::new(&comparison, comparison.largest_over_promise(&info), info.ratio()))
+        })
+    })?;
+    verification(py, fields)
+}
+
+/// Compares an array with one that was decoded by anything: see `ferrosz.verify`. Without the number of bytes of its
+/// stream the ratio is NaN.
+#[pyfunction]
+pub fn verify_arrays<'py>(
+    original: &Bound<'py, PyAny>,
+    decoded: &Bound<'py, PyAny>,
+    bound: Option<(String, f64)>,
+    stream_bytes: Option<u64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = original.py();
+    let bound = bound.map(|bound| named_bound(py, &bound)).transpose()?;
+    let ((original, fills), (decoded, _)) = (masked::split(original)?, masked::split(decoded)?);
+    let (field, decoded) = (Field::new(&original)?, Field::new(&decoded)?);
+    if field.number_type() != decoded.number_type() || field.shape() != decoded.shape() {
+        let of_decoded = (decoded.shape(), decoded.number_type());
+        return Err(other_array(py, &field, "decoded array", of_decoded));
+    }
+    let claim = Claim {
+        extents: field.extents(),
+        bound: bound
+            .map_or_else(|| ErrorBound::abs(f64::MAX), Ok)
+            .map_err(|error| raised(py, &error.into()))?,
+        absolute_error: f64::MAX,
+        fills,
+        safeguards: Vec::new(),
+        bounds: None,
+    };
+    let ratio = stream_bytes.map_or(f64::NAN, |bytes| field.bytes() as f64 / bytes as f64);
+    let fields = call::run(py, 2 * field.bytes(), None, false, move |_| {
+        with_value!(field.value_type(), V => {
+            let comparison = Comparison::of_claim(field.values::<V>(), decoded.values::<V>(), &claim)?;
+            Ok(Fields::of_arrays(&comparison, bound, ratio))
+        })
+    })?;
+    verification(py, fields)
+}
+
+fn named_bound(py: Python<'_>, (name, value): &(String, f64)) -> PyResult<ErrorBound> {
+    let mode = (BoundMode::ALL.into_iter().find(|mode| mode.name() == name))
+        .ok_or_else(|| argument(py, format!("{name}: this is no kind of bound")))?;
+    ErrorBound::new(mode, *value).map_err(|error| raised(py, &error.into()))
+}
+
+fn other_array(
+    py: Python<'_>,
+    field: &Field,
+    what: &str,
+    (shape, kind): (&[u64], NumberType),
+) -> PyErr {
+    let message = format!(
+        "original: it has the shape {:?} of {}, and the {what} {:?} of {}",
+        field.shape(),
+        field.number_type(),
+        shape,
+        kind
+    );
+    argument(py, message)
+}
+
+fn verification<'py>(py: Python<'py>, fields: Fields) -> PyResult<Bound<'py, PyAny>> {
     let module = py.import(intern!(py, "ferrosz._verification"))?;
     let class = module.getattr("Verification")?;
     class.call((), Some(&fields.into_pyobject(py)?))
-}
-
-fn compare<V: Value>(
-    decompressor: &ferrosz::Decompressor,
-    field: &Field,
-    stream: &[u8],
-    info: &Info,
-) -> Result<Fields, Error> {
-    let decoded: Vec<V> = decompressor.decompress(stream)?;
-    let comparison = Comparison::new(field.values::<V>(), &decoded, info)?;
-    Ok(Fields::new(&comparison, info))
 }

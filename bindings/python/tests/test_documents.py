@@ -19,6 +19,7 @@ import ferrosz.hdf5
 import ferrosz.mpi
 import ferrosz.numcodecs
 import ferrosz.stages
+import ferrosz.xarray
 import ferrosz.zarr
 
 README = Path(__file__).parents[1] / "README.md"
@@ -33,6 +34,7 @@ def documented() -> list[tuple[str, object, ModuleType]]:
         ferrosz.cf,
         ferrosz.frames,
         ferrosz.hdf5,
+        ferrosz.xarray,
         ferrosz.zarr,
         ferrosz.numcodecs,
         ferrosz.mpi,

@@ -81,9 +81,12 @@ def test_a_target_that_no_bound_reaches() -> None:
 
 
 def test_what_is_no_stream() -> None:
-    for other in (3, "text", None, [1, 2]):
+    for other in (3, None, [1, 2]):
         with pytest.raises(ferrosz.UnsupportedType, match="buffer"):
             ferrosz.decompress(other)
+    # A text is a path.
+    with pytest.raises(FileNotFoundError, match="text"):
+        ferrosz.decompress("text")
     with pytest.raises(ferrosz.ArgumentError, match="one piece"):
         ferrosz.info(np.zeros(100, "uint8")[::2])
     for other, kind in ((b"", "truncated"), (b"x", "not_ferrosz"), (bytes(10_000), "not_ferrosz")):

@@ -14,6 +14,8 @@ import ferrosz.frames
 import ferrosz.hdf5
 import ferrosz.mpi
 import ferrosz.stages
+import ferrosz.xarray
+import xarray as xr
 from ferrosz.zarr import FerroszCodec, codec_for
 
 array: npt.NDArray[np.float32] = np.zeros((3, 4), "float32")
@@ -58,6 +60,16 @@ ferrosz.cf.attributes(FerroszCodec(abs=1e-3))
 assert_type(ferrosz.archive.convert("months", "t.zarr", range=1e-3, chunks={"time": 5}), dict[str, ferrosz.archive.Variable])
 assert_type(bool(ferrosz.archive.verify("months", "t.zarr")["t"]), bool)
 
+done = ferrosz.archive.convert_files("in", out_dir="out", format="nc", range=1e-3)
+assert_type(done, dict[str, dict[str, ferrosz.archive.Variable]])
+encoding = ferrosz.xarray.encoding(xr.Dataset(), range=1e-3, variables={"t": {"abs": 1}})
+assert_type(encoding, ferrosz.xarray.Encoding)
+xr.Dataset().to_netcdf("t.nc", encoding=encoding)
+assert_type(ferrosz.save("t.fsz", array, abs=1e-3), ferrosz.Info)
+assert_type(ferrosz.info("t.fsz"), ferrosz.Info)
+assert_type(ferrosz.verify(array, array, range=1e-3), ferrosz.Verification)
+assert_type(ferrosz.Compressor(abs=1e-3, threads=2).compress(array), ferrosz.Stream)
+
 ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
 ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
 ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[arg-type]
@@ -67,7 +79,8 @@ ferrosz.archive.convert("months", "t.zarr", range="1e-3")  # type: ignore[arg-ty
 ferrosz.compress_part(array, None, box=..., shape=(3, 4), codec="plain", abs=1e-3)  # type: ignore[arg-type]
 ferrosz.update_in_place(bytes(stream), array[0], box=0)  # type: ignore[arg-type]
 ferrosz.frames.FrameWriter("run.fsf", abs=1e-3)  # type: ignore[call-arg]
-ferrosz.decompress("text")  # type: ignore[arg-type]
+ferrosz.decompress(7)  # type: ignore[arg-type]
+ferrosz.archive.convert_files("in", out_dir="out", format="h5")  # type: ignore[arg-type]
 pipeline = ferrosz.stages.Pipeline("huffman", range=1e-3, radius="fits")
 assert_type(pipeline.compress(array), bytes)
 assert_type(pipeline.decompose(array), ferrosz.stages.Parts)

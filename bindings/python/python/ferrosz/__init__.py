@@ -23,19 +23,19 @@ from ._ferrosz import (
     compress_batch,
     decompress_batch,
     detect_fill,
-    info,
     release_memory,
     salvage,
     update,
     update_in_place,
-    verify,
 )
 from ._damage import Damage
 from ._group import Group
-from ._info import Info
+from ._info import Info, info
 from ._levels import levels
+from ._mapped import mapped
+from ._saving import load, save
 from ._statistics import Statistics, stats, where
-from ._verification import Verification
+from ._verification import Verification, verify
 from .errors import (
     ArgumentError,
     DamagedStream,
@@ -52,6 +52,8 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    import os
+
     from ._types import Box, Buffer, Fill, Preset
 
 __all__ = [
@@ -87,8 +89,10 @@ __all__ = [
     "detect_fill",
     "info",
     "levels",
+    "load",
     "release_memory",
     "salvage",
+    "save",
     "stats",
     "update",
     "update_in_place",
@@ -123,6 +127,7 @@ def compress(
     safeguards: Mapping[str, Any] | None = None,
     statistics: bool = False,
     device: str = "auto",
+    threads: int | None = None,
     out: Any = None,
     progress: Callable[[int], object] | None = None,
     cuda_stream: Any = None,
@@ -188,6 +193,9 @@ def compress(
         none.
     device
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
+    threads
+        How many threads of the CPU share the work. They start and end with the call. By default the pool of the process
+        is taken, which has one for each core, or `RAYON_NUM_THREADS`. The stream does not depend on it.
     out
         For an array on a GPU, memory for the stream: an array of uint8 with one dimension on the same GPU, in C order,
         that begins at a multiple of 16 bytes and has at least `Compressor.max_stream_bytes` bytes. The result is then
@@ -242,6 +250,7 @@ def compress(
         safeguards=None if safeguards is None else dict(safeguards),
         statistics=statistics,
         device=device,
+        threads=threads,
     )
     stream: Stream | DeviceArray = compressor.compress(array, out=out, progress=progress, cuda_stream=cuda_stream)
     return stream
@@ -322,13 +331,14 @@ def compress_part(
 
 
 def decompress(
-    stream: Buffer,
+    stream: Buffer | str | os.PathLike[str],
     *,
     out: Any = None,
     box: Box | None = None,
     level: int = 0,
     device: str = "auto",
     verify_checksums: bool = True,
+    threads: int | None = None,
     progress: Callable[[int], object] | None = None,
     cuda_stream: Any = None,
 ) -> Any:
@@ -336,7 +346,8 @@ def decompress(
     GPU, to a `DeviceArray`.
 
     stream
-        A `Stream`, `bytes`, a memory map, an array of NumPy, or any other buffer. It is not copied.
+        A `Stream`, `bytes`, a memory map, an array of NumPy, or any other buffer, which is not copied; or the path of a
+        file that has a stream.
     out
         A writable array in C order, with the shape and the element type of the result. The result is written to it, and
         it is returned. For a stream of one element it may have no dimensions.
@@ -352,7 +363,7 @@ def decompress(
         `"auto"`, `"cpu"`, `"cuda"` or `"cuda:1"`; `"cuda:all"` or `"cuda:0,1"` for several GPUs.
     verify_checksums
         Without them damage may go unnoticed; it can only cause wrong values or an error.
-    progress, cuda_stream
+    threads, progress, cuda_stream
         As those of `compress`.
 
     For many streams on a GPU, a `Decompressor` is faster: it keeps its device memory.
@@ -370,7 +381,7 @@ def decompress(
     >>> bool((ferrosz.decompress(stream, level=2) == ferrosz.decompress(stream)[::4, ::4, ::4]).all())
     True
     """
-    decompressor = Decompressor(device=device, verify_checksums=verify_checksums)
+    decompressor = Decompressor(device=device, verify_checksums=verify_checksums, threads=threads)
     return decompressor.decompress(
-        stream, out=out, box=box, level=level, progress=progress, cuda_stream=cuda_stream
+        mapped(stream), out=out, box=box, level=level, progress=progress, cuda_stream=cuda_stream
     )

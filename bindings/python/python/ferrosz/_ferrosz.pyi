@@ -45,7 +45,8 @@ __all__ = [
     "stage_compress",
     "stage_decompose",
     "stage_decompress",
-    "verify",
+    "verify_arrays",
+    "verify_stream",
     "find",
     "stats",
 ]
@@ -80,6 +81,7 @@ class Compressor:
         safeguards: dict[str, Any] | None = None,
         statistics: bool = False,
         device: str = "auto",
+        threads: int | None = None,
     ) -> Compressor: ...
     @overload
     def compress(
@@ -109,7 +111,9 @@ class Compressor:
 
 @final
 class Decompressor:
-    def __new__(cls, *, device: str = "auto", verify_checksums: bool = True) -> Decompressor: ...
+    def __new__(
+        cls, *, device: str = "auto", verify_checksums: bool = True, threads: int | None = None
+    ) -> Decompressor: ...
     def decompress(
         self,
         stream: Buffer,
@@ -215,7 +219,10 @@ def compact(stream: Buffer, *, cuda_stream: Any = None) -> Stream: ...
 def codec_id(codec: str) -> tuple[int, int]: ...
 def has_splines(codec: str) -> bool: ...
 def info(stream: Buffer) -> Info: ...
-def verify(original: Any, stream: Buffer, *, device: str = "auto") -> Verification: ...
+def verify_arrays(
+    original: Any, decoded: Any, bound: tuple[str, float] | None, stream_bytes: int | None
+) -> Verification: ...
+def verify_stream(original: Any, stream: Buffer, device: str) -> Verification: ...
 def detect_fill(array: Any) -> list[float]: ...
 def release_memory() -> None: ...
 def stats(

@@ -1,15 +1,23 @@
-"""`Info`: what a stream says about itself."""
+"""`info`: what a stream says about itself."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-__all__ = ["Info"]
+from . import _ferrosz
+from ._mapped import mapped
+
+if TYPE_CHECKING:
+    import os
+
+    from ._types import Buffer
+
+__all__ = ["Info", "info"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -91,3 +99,14 @@ class Info:
 
     def __repr__(self) -> str:
         return f"<ferrosz.Info: {self}; absolute error {self.absolute_error:.4e}>"
+
+
+def info(stream: Buffer | str | os.PathLike[str]) -> Info:
+    """Reads the header and the chunk table of a stream, or of the stream in a file that has this path, without decoding.
+    The payload may be missing.
+
+    >>> info = ferrosz.info(ferrosz.compress(np.ones((20, 30), "float32"), range=1e-3))
+    >>> info.shape, info.dtype, info.mode, info.bound
+    ((20, 30), 'float32', 'range', 0.001)
+    """
+    return _ferrosz.info(mapped(stream))

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._ferrosz import Decompressor, info
+from ._mapped import mapped
 
 if TYPE_CHECKING:
+    import os
+
     from ._types import Box, Buffer
 
 __all__ = ["levels"]
 
 
 def levels(
-    stream: Buffer,
+    stream: Buffer | str | os.PathLike[str],
     start: int | None = None,
     *,
     box: Box | None = None,
@@ -38,7 +41,8 @@ def levels(
     >>> [(level, array.shape) for level, array in ferrosz.levels(stream)]
     [(3, (38, 38)), (2, (75, 75)), (1, (150, 150)), (0, (300, 300))]
     """
+    found = mapped(stream)
     decompressor = Decompressor(verify_checksums=verify_checksums)
-    first = info(stream).levels_apart if start is None else start
+    first = info(found).levels_apart if start is None else start
     for level in reversed(range(first + 1)):
-        yield level, decompressor.decompress(stream, box=box, level=level)
+        yield level, decompressor.decompress(found, box=box, level=level)

@@ -1,19 +1,29 @@
-"""`Verification`: a stream compared with its original."""
+"""`verify`: a stream, or any decoded array, compared with its original."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Verification"]
+from . import _ferrosz
+from ._mapped import mapped
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    import os
+
+    from ._types import Buffer
+
+__all__ = ["Verification", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification:
     """A stream compared with its original, with the figures of the command `ferrosz verify`. It is true if the bound is
-    kept."""
+    kept. Of two arrays without a bound the limit and the promise are infinite: it is true if all values that are finite
+    stayed so, and the others came back."""
 
     kept: bool
     """Whether no error exceeds the bound or the stream's absolute error, and all NaNs and infinities came back."""
@@ -62,7 +72,7 @@ class Verification:
     signs_flipped: int
     """Values above 0 that came back below 0, and the reverse."""
     ratio: float
-    """Bytes of the array over bytes of the stream."""
+    """Bytes of the array over bytes of the stream; NaN if these are not known."""
 
     def __post_init__(self) -> None:
         # One object stands for NaN: so equal comparisons are equal.
@@ -83,3 +93,60 @@ class Verification:
             f"<ferrosz.Verification: {verdict}; largest error {self.largest_error:.4e} of {self.absolute_error:.4e} "
             f"promised; PSNR {self.psnr:.2f} dB, ratio {self.ratio:.2f}>"
         )
+
+
+def verify(
+    original: Any,
+    decoded: Buffer | str | os.PathLike[str] | Any,
+    *,
+    abs: float | None = None,
+    range: float | None = None,
+    max: float | None = None,
+    pwrel: float | None = None,
+    stream_bytes: int | None = None,
+    device: str = "auto",
+) -> Verification:
+    """Compares an array with what a stream is decoded to, or with any other array, such as what another compressor has
+    made of it. Whether a bound is kept is judged in exact arithmetic.
+
+    original
+        The array before it was compressed. A masked array is compared with its fill value in the place of masked
+        elements. Of complex numbers each part is a value of its own.
+    decoded
+        A stream, or the path of a file that has one; its bound is the one that it names. Or an array of the type and
+        the shape of the original.
+    abs, range, max, pwrel
+        For an array, the bound that is to be kept, as that of `compress`. Without one, errors are only measured.
+    stream_bytes
+        For an array, the bytes that it had as a stream, for the ratio.
+    device
+        Where a stream is decoded.
+
+    Raises `ArgumentError`, `UnsupportedType`, `DamagedStream`, `DeviceError` and `OutOfMemory`.
+
+    >>> array = np.sin(np.arange(10000, dtype="float32") / 100)
+    >>> found = ferrosz.verify(array, ferrosz.compress(array, abs=1e-3))
+    >>> bool(found), found.largest_error <= 1e-3, found.size
+    (True, True, 10000)
+
+    Another compressor, such as a cast to `float16`:
+
+    >>> found = ferrosz.verify(array, array.astype("float16").astype("float32"), abs=1e-3, stream_bytes=20000)
+    >>> bool(found), found.largest_error < 2.5e-4, found.ratio
+    (True, True, 2.0)
+    """
+    given = {"abs": abs, "range": range, "max": max, "pwrel": pwrel}
+    bounds = [(name, bound) for name, bound in given.items() if bound is not None]
+    if len(bounds) > 1:
+        raise ArgumentError(f"give only one of the bounds {', '.join(name for name, _ in bounds)}")
+    if _is_array(decoded):
+        return _ferrosz.verify_arrays(original, decoded, bounds[0] if bounds else None, stream_bytes)
+    if bounds or stream_bytes is not None:
+        name = bounds[0][0] if bounds else "stream_bytes"
+        raise ArgumentError(f"{name}: a stream has a bound and a length of its own; this is for an array")
+    return _ferrosz.verify_stream(original, mapped(decoded), device)
+
+
+def _is_array(decoded: Any) -> bool:
+    """Whether this is an array of values: one of bytes is a stream."""
+    return hasattr(decoded, "shape") and hasattr(decoded, "dtype") and str(decoded.dtype).rsplit(".")[-1] != "uint8"

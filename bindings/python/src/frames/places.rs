@@ -73,6 +73,7 @@ impl Frames {
         let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
         let wanted = Wanted {
             decompressor: of_device(py, &self.device)?,
+            threads: None,
             source: Source::Buffer(bytes),
             part: None,
             level: 0,

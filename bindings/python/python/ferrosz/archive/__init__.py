@@ -14,12 +14,12 @@ from importlib import import_module
 def _import_extra() -> None:
     """Of a package that is not installed the message says how to install it."""
     try:
-        for name in ("xarray", "zarr", "dask", "distributed", "netCDF4"):
+        for name in ("xarray", "zarr", "dask", "distributed", "netCDF4", "h5netcdf"):
             import_module(name)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"ferrosz.archive needs {error.name}, of the extra `archive`: pip install 'ferrosz[archive]', "
-            "or the packages xarray, zarr, distributed and netCDF4",
+            "or the packages xarray, zarr, distributed, netCDF4 and h5netcdf",
             # So `python -m` shows the message alone.
             name=__name__,
         ) from error
@@ -27,8 +27,11 @@ def _import_extra() -> None:
 
 _import_extra()
 
-from ._convert import Variable, convert
+from ._convert import convert
+from ._files import convert_files
 from ._plan import Planned, plan
-from ._verify import Verified, verify
+from ._variable import Variable
+from ._verified import Verified
+from ._verify import verify
 
-__all__ = ["Planned", "Variable", "Verified", "convert", "plan", "verify"]
+__all__ = ["Planned", "Variable", "Verified", "convert", "convert_files", "plan", "verify"]

@@ -12,6 +12,8 @@ import xarray as xr
 
 from .. import ArgumentError, cf, detect_fill
 from .._relative import error_of_extremes, extremes_of
+from ..hdf5 import Ferrosz
+from ..hdf5._filter import chosen_once, told_fill
 from ..zarr import FerroszCodec, codec_of_chunks
 from ._field import Field, Part
 
@@ -85,15 +87,32 @@ def codec_of(
     extremes: tuple[float, float],
     options: Mapping[str, Any],
 ) -> FerroszCodec:
-    """The codec of a field: its absolute bound, and what a preset chooses for chunks of this shape."""
-    if field.step is not None:
-        limit = {"abs": float(packed_limits(field, bound, extremes)[0])}
-    elif "range" in bound or "max" in bound:
-        limit = {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
-    else:
-        limit = dict(bound)
-    codec = codec_with({**limit, **options})
+    """The codec of a field in Zarr: its absolute bound, and what a preset chooses for chunks of this shape."""
+    codec = codec_with({**_limit_of(field, bound, extremes), **options})
     return codec_of_chunks(field, chunks, codec, map(float, field.missing))
+
+
+def filter_of(
+    field: Field,
+    chunks: tuple[int, ...],
+    bound: Mapping[str, float],
+    extremes: tuple[float, float],
+    options: Mapping[str, Any],
+) -> Ferrosz:
+    """The same for a file of NetCDF-4: the filter."""
+    fill = told_fill(list(field.missing), cf.fill_values(field.pieces[0], ["_FillValue"]))
+    settings: dict[str, Any] = {**_limit_of(field, bound, extremes), **options}
+    found = Ferrosz(**settings, fill=fill, written_once=True)
+    return chosen_once(found, field, chunks, ["auto", *field.missing])
+
+
+def _limit_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> dict[str, float]:
+    """The bound of each chunk."""
+    if field.step is not None:
+        return {"abs": float(packed_limits(field, bound, extremes)[0])}
+    if "range" in bound or "max" in bound:
+        return {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
+    return dict(bound)
 
 
 def packed_limits(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> tuple[int, int]:
@@ -125,7 +144,7 @@ def _steps_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, f
     return int(limit // step)
 
 
-def bound_of(field: Field, codec: FerroszCodec, margin: int) -> float:
+def bound_of(field: Field, codec: FerroszCodec | Ferrosz, margin: int) -> float:
     """The absolute bound in the units of the field; with `pwrel`, the share of each value."""
     if codec.abs is None:
         return codec.pwrel or 0.0

@@ -9,6 +9,7 @@ from typing import Any
 from .. import ArgumentError
 from ._bounds import codec_with
 from ._field import Field
+from ._groups import check_groups, names_of, of_group
 from ._layout import layout_of, number_of_boxes
 from ._roles import speaks_of_classes
 from ._sample import looks_like_classes
@@ -49,7 +50,7 @@ class Choice:
     def needs_extremes(self) -> bool:
         """Whether there is a first pass: for the bound, or to see how near packed values come to that of missing
         ones."""
-        return self.is_relative or bool(self.field.missing)
+        return self.is_relative or (self.field.step is not None and bool(self.field.missing))
 
     @property
     def shard_count(self) -> int:
@@ -69,32 +70,88 @@ class Choice:
         }
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of a conversion that say what is coded, and how, by the paths of variables."""
+
+    variables: Variables
+    bounds: Mapping[str, Mapping[str, Any]]
+    defaults: dict[str, Any]
+    chunks: Lengths | None
+    shards: Lengths | None
+    as_stored: bool = False
+
+    def check(self, groups: Sequence[str]) -> None:
+        """An error if a variable that is named is in no group."""
+        named = [self.variables] if isinstance(self.variables, str) else self.variables or ()
+        check_groups(groups, [*named, *self.bounds])
+
+    def choices(self, source: Source, group: str, may_be_none: bool) -> list[Choice]:
+        """What is coded in a group."""
+        variables: Variables = None
+        if isinstance(self.variables, Mapping):
+            variables = of_group(group, self.variables)
+        elif self.variables is not None:
+            named = [self.variables] if isinstance(self.variables, str) else self.variables
+            variables = list(names_of(group, named))
+        return choose(
+            source,
+            variables,
+            self.defaults,
+            self.chunks,
+            self.shards,
+            bounds=of_group(group, self.bounds),
+            as_stored=self.as_stored and source.is_stored,
+            may_be_none=may_be_none,
+        )
+
+
 def choose(
-    source: Source, variables: Variables, defaults: dict[str, Any], chunks: Lengths | None, shards: Lengths | None
+    source: Source,
+    variables: Variables,
+    defaults: dict[str, Any],
+    chunks: Lengths | None,
+    shards: Lengths | None,
+    *,
+    bounds: Mapping[str, Mapping[str, Any]] | None = None,
+    as_stored: bool = False,
+    may_be_none: bool = False,
 ) -> list[Choice]:
-    """The variables that are named, or all that are measured."""
-    own = settings_of(source, variables)
+    """The variables that are named, or all that are measured, and those of `bounds`, which have settings of their own.
+
+    With `as_stored` floats keep their values of missing elements. There may be no variables if it is said so.
+    """
+    own = settings_of(source, variables, defaults, bounds or {}, may_be_none)
     known = {str(name) for variable in source.files[0].variables.values() for name in variable.dims}
     strange = [name for lengths in (chunks, shards) for name in lengths or {} if name not in known]
-    if strange:
+    if strange and not may_be_none:
         raise ArgumentError(f"chunks, shards: there are no dimensions {strange}; there are {sorted(known)}")
-    return [_choice(source, name, {**own[name]}, defaults, chunks, shards) for name in own]
+    return [_choice(source, name, {**own[name]}, defaults, chunks, shards, as_stored) for name in own]
 
 
-def settings_of(source: Source, variables: Variables) -> dict[str, Mapping[str, Any]]:
+def settings_of(
+    source: Source,
+    variables: Variables,
+    defaults: Mapping[str, Any],
+    bounds: Mapping[str, Mapping[str, Any]],
+    may_be_none: bool,
+) -> dict[str, Mapping[str, Any]]:
     """The names of the variables that are coded, and settings of their own."""
     if isinstance(variables, Mapping):
-        return dict(variables)
-    if variables is None:
-        names = [name for name in source.names if why_exact(source, name) is None]
-        if not names:
-            raise ArgumentError(
-                f"source: no measured variable has {FEWEST_ELEMENTS} elements. All would be exact: "
-                + ", ".join(f"{name} ({why_exact(source, name)})" for name in source.names)
-                + ". Name those that are to be coded"
-            )
-        return {name: {} for name in names}
-    return {name: {} for name in ([variables] if isinstance(variables, str) else variables)}
+        return {**variables, **bounds}
+    if variables is not None:
+        named = [variables] if isinstance(variables, str) else variables
+        return {**{name: {} for name in named}, **bounds}
+    if bounds and not any(bound in defaults for bound in BOUNDS):
+        return dict(bounds)
+    names = [name for name in source.names if why_exact(source, name) is None]
+    if not names and not bounds and not may_be_none:
+        raise ArgumentError(
+            f"source: no measured variable has {FEWEST_ELEMENTS} elements. All would be exact: "
+            + ", ".join(f"{name} ({why_exact(source, name)})" for name in source.names)
+            + ". Name those that are to be coded"
+        )
+    return {**{name: {} for name in names}, **bounds}
 
 
 def why_exact(source: Source, name: str) -> str | None:
@@ -132,6 +189,7 @@ def _choice(
     defaults: dict[str, Any],
     chunks: Lengths | None,
     shards: Lengths | None,
+    as_stored: bool,
 ) -> Choice:
     if name not in source.names:
         raise ArgumentError(f"variables: the source has no {name!r}; it has {sorted(source.names)}")
@@ -147,19 +205,22 @@ def _choice(
     # Wrong numbers and names are errors before anything is read.
     options = {key: given[key] for key in OPTIONS if key in given}
     codec_with({"pwrel" if "pwrel" in bound else "abs": next(iter(bound.values())), **options})
-    field = _coded(source, name, can_be_packed="pwrel" not in bound and not given.get("fill"))
-    chosen = replace(field, fill=tuple(float(value) for value in given.get("fill", ())))
+    fill = tuple(float(value) for value in given.get("fill", ()))
+    field = coded(source, name, can_be_packed="pwrel" not in bound and not fill, as_stored=as_stored)
+    chosen = replace(field, missing=field.missing + fill) if field.is_stored else replace(field, fill=fill)
     layout = layout_of(chosen, _of_dims(chosen, chunks), _of_dims(chosen, shards))
     source_bytes = field.size * source.files[0].variables[name].dtype.itemsize
     return Choice(chosen, bound, options, "fill" not in given, *layout, source_bytes)
 
 
-def _coded(source: Source, name: str, can_be_packed: bool) -> Field:
-    """A variable in the type in which it is coded: packed integers, if the source has them, or numbers in its units."""
+def coded(source: Source, name: str, *, can_be_packed: bool, as_stored: bool) -> Field:
+    """A variable in the type in which it is coded: packed integers, if the source has them, floats as they are stored,
+    or numbers in its units."""
     variable = source.files[0].variables[name]
     if variable.dims == (name,):
         raise ArgumentError(f"variables: {name} is the coordinate of its dimension, and stays exact")
-    field = (source.packed(name) if can_be_packed else None) or source.unpacked(name)
+    packed = source.packed(name) if can_be_packed else None
+    field = packed or (source.floats(name) if as_stored else None) or source.unpacked(name)
     if not (field.dtype.kind == "f" or field.step is not None) or not field.shape or not field.size:
         raise ArgumentError(
             f"variables: {name} is {field.dtype} {field.shape}; only arrays of floating-point numbers are coded"

@@ -38,7 +38,7 @@ def compare_shard(store: Any, name: str, box: Box, part: Part, margin: int) -> C
     return _compare(shard, part.load(), part.missing, margin)
 
 
-def compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) -> Comparison:
+def compare(shard: Shard, values: Any, missing: tuple[float, ...], margin: int) -> Comparison:
     """The same with values that are loaded; an error if the bound is not kept."""
     found = _compare(shard, values, missing, margin)
     if found.over or found.changed:
@@ -50,11 +50,17 @@ def compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) ->
     return found
 
 
-def _compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) -> Comparison:
+def _compare(shard: Shard, values: Any, missing: tuple[float, ...], margin: int) -> Comparison:
     codec = _codec_of(shard.array)
     # With a margin, values were moved by so much before they were coded.
     limit, share = (None, codec.pwrel or 0.0) if codec.abs is None else (codec.abs + margin, 0.0)
-    decoded = shard.array[shard.box]
+    return compare_values(values, shard.array[shard.box], missing, limit, share)
+
+
+def compare_values(
+    values: Any, decoded: Any, missing: tuple[float, ...], limit: float | None, share: float = 0.0
+) -> Comparison:
+    """Values beside decoded ones, which must be within a limit; without one, within a share of each value."""
     counts = _counts(values, missing)
     is_changed = ~counts & (decoded.view(f"u{values.itemsize}") != values.view(f"u{values.itemsize}"))
     original, found = values[counts], decoded[counts]
@@ -67,9 +73,11 @@ def _compare(shard: Shard, values: Any, missing: tuple[int, ...], margin: int) -
     )
 
 
-def _counts(values: Any, missing: tuple[int, ...]) -> Any:
+def _counts(values: Any, missing: tuple[float, ...]) -> Any:
     """Where values are neither missing nor NaN nor infinite."""
-    return np.isfinite(values) & ~np.isin(values, missing) if missing else np.isfinite(values)
+    if not missing:
+        return np.isfinite(values)
+    return np.isfinite(values) & ~np.isin(values, np.asarray(missing).astype(values.dtype))
 
 
 def _number_over(original: Any, found: Any, errors: Any, limit: float | None, share: float) -> int:

@@ -6,58 +6,26 @@ import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import zarr
 
-from .. import cf
 from . import _record
-from ._bounds import (
-    bound_of,
-    codec_of,
-    extremes_of_part,
-    extremes_together,
-    margin_of,
-    unpacked_extremes,
-    valid_range_of,
-)
-from ._choice import Choice, choose
+from ._choice import Asked, Choice
 from ._copy import copy
 from ._field import Field
+from ._first_pass import codec_found, error_attributes
+from ._groups import groups_of, name_in, place_in
 from ._layout import boxes_of, times_read
+from ._netcdf import is_file
 from ._record import Record
 from ._run import Progress, counted, run
-from ._source import Note, Source, open_source
+from ._source import ARCHIVE, Note, Source, open_source
 from ._target import Target, target_of
+from ._to_file import convert_to_file
+from ._variable import Variable
 from ._write import write_shard
-
-
-@dataclass
-class Variable:
-    """A variable of the archive, as `convert` leaves it."""
-
-    bound: float
-    """The absolute bound; with `pwrel`, the share of each value."""
-    chunks: tuple[int, ...]
-    shards: tuple[int, ...]
-    times_read: float
-    """How often a value of the source is read in a pass, as its chunks are read whole."""
-    array_bytes: int
-    """The bytes of the values, in the type that the source has, not compressed."""
-    stored_bytes: int = 0
-    shards_written: int = 0
-    """Those of this run."""
-    shards_kept: int = 0
-    """Those that were there, and sound."""
-    largest_error: float | None = None
-    """With `verify`."""
-
-    @property
-    def ratio(self) -> float:
-        """The bytes of the values, by those of the shards."""
-        return self.array_bytes / max(self.stored_bytes, 1)
 
 
 def convert(
@@ -65,6 +33,7 @@ def convert(
     target: Any,
     *,
     variables: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    bounds: Mapping[str, Mapping[str, Any]] | None = None,
     range: float | None = None,
     abs: float | None = None,
     max: float | None = None,
@@ -80,19 +49,25 @@ def convert(
     note: Note | None = None,
     branch: str = "main",
     batch: int = 256,
+    may_be_exact: bool = False,
 ) -> dict[str, Variable]:
     """Converts files of NetCDF or a Zarr group to a Zarr v3 group with shards of ferrosz, on the workers of a Dask
-    cluster.
+    cluster; or to a file of NetCDF-4 with the filter of ferrosz.
 
     source
         A NetCDF file, a folder of them, a pattern such as `"era5/*.nc"`, or a list, one behind the other along one
         dimension; a Zarr group of version 2 or 3, a path or a URL; or a dataset of xarray, lazily opened.
     target
-        A path, a URL or a store of zarr; or a repository of Icechunk.
+        A path, a URL or a store of zarr; or a repository of Icechunk. Or the path of a file of NetCDF-4, which ends with
+        `.nc`, `.nc4`, `.cdf` or `.h5`: it is written by this process, a shard's size at a time, as `TARGET.partial`,
+        and has its name when it is complete. There floats keep their `_FillValue`, and unlimited dimensions stay such.
     variables
         Names; or a mapping from names to settings of their own: `abs`, `range`, `max` or `pwrel`; `fill`; `preset`,
         `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`. By default all measured variables, which are those that
-        `plan` shows with a bound. All others are copied exactly.
+        `plan` shows with a bound. All others are copied exactly. Variables in groups have names such as
+        `"forecast/t"`.
+    bounds
+        Settings of single variables, as in `variables`, beside all others that are measured.
     range, abs, max, pwrel
         The bound of variables without one of their own: `range` times max - min of the *whole* variable, which a first
         pass over the source finds; absolute; `max` times the largest magnitude; or `pwrel` times each value.
@@ -115,6 +90,8 @@ def convert(
     note
         Is called with what is worth knowing of the source: gaps in time, variables that files do not agree on, values
         that are lossy already. By default these are warnings of Python.
+    may_be_exact
+        Whether it is no error if nothing is measured: then all is copied exactly, as it always is to a file.
     branch, batch
         Of a repository of Icechunk: the branch, and after how many shards there is a commit.
 
@@ -136,12 +113,22 @@ def convert(
     >>> bool(abs(found - field).max() <= done["t"].bound)
     True
     """
-    settings = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
-    defaults = {name: value for name, value in settings.items() if value is not None}
-    place = target_of(target, branch, batch)
-    with closing(open_source(source, dimension, note or warnings.warn)) as opened:
-        choices = choose(opened, variables, defaults, chunks, shards)
-        return _convert(opened, choices, place, client, verify, progress)
+    given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
+    defaults = {name: value for name, value in given.items() if value is not None}
+    asked = Asked(variables, bounds or {}, defaults, chunks, shards, as_stored=is_file(target))
+    groups = groups_of(source)
+    asked.check(groups)
+    note = note or warnings.warn
+    if is_file(target):
+        return convert_to_file(source, target, asked, groups, dimension, client, verify, progress, note)
+    done: dict[str, Variable] = {}
+    for group in groups:
+        place = target_of(place_in(target, group), branch, batch)
+        with closing(open_source(source, dimension, note, group)) as opened:
+            choices = asked.choices(opened, group, may_be_none=may_be_exact or len(groups) > 1)
+            found = _convert(opened, choices, place, client, verify, progress)
+        done |= {name_in(group, name): variable for name, variable in found.items()}
+    return done
 
 
 def _convert(
@@ -153,7 +140,8 @@ def _convert(
     # 2. The first pass: the bound of each variable.
     for choice in choices:
         if choice.field.name not in record.codecs:
-            _find_codec(choice, record, client, progress)
+            codec, known = codec_found(choice, client, progress)
+            record.codecs[choice.field.name] = {"codec": codec.to_dict()["configuration"], **known}
             record.save(target, f"Bound of {choice.field.name}")
     # 3. Everything but shards.
     if not record.is_copied:
@@ -168,30 +156,11 @@ def _convert(
     return done
 
 
-def _find_codec(choice: Choice, record: Record, client: Any, progress: Progress | None) -> None:
-    """The first pass over a variable."""
-    field = choice.field
-    extremes = (0.0, 0.0)
-    if choice.needs_extremes:
-        valid, ask = valid_range_of(field), choice.ask and choice.is_relative
-        calls = ((field.part(box), valid, ask) for box in boxes_of(field.shape, choice.shards))
-        with closing(run(client, extremes_of_part, calls)) as results:
-            extremes = extremes_together(field, counted(results, progress, f"{field.name}: range", choice.shard_count))
-    codec = codec_of(field, choice.chunks, choice.bound, extremes, choice.options)
-    margin = margin_of(field, choice.bound, extremes)
-    found: dict[str, Any] = {"codec": codec.to_dict()["configuration"], "bound": bound_of(field, codec, margin)}
-    if margin:
-        found["margin"] = margin
-    if choice.is_relative:
-        found |= dict(zip(("minimum", "maximum"), unpacked_extremes(field, extremes), strict=True))
-    record.codecs[field.name] = found
-
-
 def _copy_rest(source: Source, choices: list[Choice], target: Target, record: Record) -> None:
     """Coordinates and all other variables, exactly, and the metadata of those that are coded."""
     coded = {choice.field.name for choice in choices}
     with target.session("Coordinates, and what is copied exactly") as session:
-        attributes = {**source.attributes, _record.ATTRIBUTE: record.attribute()}
+        attributes = {**source.attributes, ARCHIVE: record.attribute()}
         copy(source, [name for name in source.names if name not in coded], session.store, attributes)
         group = zarr.open_group(session.store, mode="r+")
         for choice in choices:
@@ -199,16 +168,14 @@ def _copy_rest(source: Source, choices: list[Choice], target: Target, record: Re
             if choice.field.name not in group:
                 _create(group, choice, record)
         record.is_copied = True
-        group.attrs[_record.ATTRIBUTE] = record.attribute()
+        group.attrs[ARCHIVE] = record.attribute()
 
 
 def _create(group: Any, choice: Choice, record: Record) -> None:
     field = choice.field
     found = record.codecs[field.name]
     codec = record.codec_of(field.name)
-    relative = {key: value for key, value in choice.bound.items() if key in ("range", "max")}
-    left = {**cf.attributes(codec, **relative), "ferrosz_bound": record.bound_of(field.name)}
-    left |= {f"ferrosz_{key}": found[key] for key in ("minimum", "maximum") if key in found}
+    left = error_attributes(choice, codec, {**found, "bound": record.bound_of(field.name)})
     group.create_array(
         field.name,
         shape=field.shape,

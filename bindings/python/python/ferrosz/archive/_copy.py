@@ -11,7 +11,7 @@ import dask.array
 import xarray as xr
 import zarr
 
-from ._field import REFERENCES, Field
+from ._field import REFERENCES, Field, of_json
 from ._layout import SHARD_BYTES, layout_of
 from ._source import Source
 
@@ -35,6 +35,8 @@ def copy(source: Source, names: Iterable[str], store: Any, attributes: Mapping[s
     It is done by this process: a session of a repository cannot go to workers by way of xarray.
     """
     group = zarr.open_group(store, mode="a", zarr_format=3)
+    # Of a group without such variables, too.
+    group.attrs.update({name: of_json(value) for name, value in attributes.items()})
     for name in names:
         if name in group:
             # Of a run that was interrupted here.

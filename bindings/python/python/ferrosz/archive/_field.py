@@ -33,7 +33,7 @@ class Part:
     pieces: tuple[xr.Variable, ...]
     axis: int
     fill: tuple[float, ...]
-    missing: tuple[int, ...] = ()
+    missing: tuple[float, ...] = ()
 
     def load(self) -> Any:
         """The values in C order. Those of `fill` are NaN."""
@@ -74,10 +74,13 @@ class Field:
     axis: int
     # Values that become NaN.
     fill: tuple[float, ...] = ()
-    # Of packed integers: the difference of neighbours, what 0 stands for, and the value of missing elements.
+    # Of packed integers: the difference of neighbours, and what 0 stands for.
     step: Fraction | None = None
     offset: Fraction = Fraction(0)
-    missing: tuple[int, ...] = ()
+    # The values of missing elements, which stay what they are.
+    missing: tuple[float, ...] = ()
+    # Whether floats are those of the files, with their values of missing elements.
+    is_stored: bool = False
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -117,15 +120,15 @@ class Field:
         ones."""
         first = self.pieces[0]
         found = {**first.attrs, **{name: first.encoding[name] for name in REFERENCES if name in first.encoding}}
-        dropped = set() if self.step is not None else {"_FillValue", "missing_value"}
+        dropped = set() if self.step is not None or self.is_stored else {"_FillValue", "missing_value"}
         dropped |= {"valid_range", "valid_min", "valid_max"} if self.was_packed else set()
         kept = {
-            name: _of_json(value)
+            name: of_json(value)
             for name, value in found.items()
             if name not in dropped and not name.startswith("ferrosz_")
         }
         if "ferrosz_bound" in found:
-            kept["ferrosz_source_bound"] = _of_json(found["ferrosz_bound"])
+            kept["ferrosz_source_bound"] = of_json(found["ferrosz_bound"])
         return kept
 
     @property
@@ -179,5 +182,5 @@ def decoded(name: str, variable: xr.Variable) -> xr.Variable:
     return found
 
 
-def _of_json(value: Any) -> Any:
+def of_json(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

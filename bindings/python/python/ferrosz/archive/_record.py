@@ -10,9 +10,9 @@ import zarr
 
 from .. import ArgumentError
 from ..zarr import FerroszCodec
-from ._target import Target
+from ._source import ARCHIVE
+from ._target import StoreTarget, Target
 
-ATTRIBUTE = "ferrosz_archive"
 FORMAT = 1
 
 
@@ -49,7 +49,7 @@ class Record:
 
     def save(self, target: Target, message: str) -> None:
         with target.session(message) as session:
-            zarr.open_group(session.store, mode="r+").attrs[ATTRIBUTE] = self.attribute()
+            zarr.open_group(session.store, mode="r+").attrs[ARCHIVE] = self.attribute()
 
 
 def begin(target: Target, settings: dict[str, Any]) -> Record:
@@ -57,28 +57,29 @@ def begin(target: Target, settings: dict[str, Any]) -> Record:
     settings = json.loads(json.dumps(settings))
     with target.session("A new archive") as session:
         group = zarr.open_group(session.store, mode="a", zarr_format=3)
-        if ATTRIBUTE not in group.attrs:
+        if ARCHIVE not in group.attrs:
             if any(True for _ in group.keys()):
                 raise ArgumentError("target: this Zarr group has arrays, and is no archive that this function has made")
-            group.attrs[ATTRIBUTE] = Record({"settings": settings}).attribute()
+            group.attrs[ARCHIVE] = Record({"settings": settings}).attribute()
         record = _record_of(group)
     differences = _differences(record.settings, settings, "")
     other = [f"{name} is {there!r} there and {here!r} here" for name, there, here in differences]
     if other:
-        raise ArgumentError(f"target: this archive was begun with other settings: {'; '.join(other)}")
+        place = f"{target.store} " if isinstance(target, StoreTarget) and isinstance(target.store, str) else ""
+        raise ArgumentError(f"target: this archive {place}was begun with other settings: {'; '.join(other)}")
     return record
 
 
 def read(target: Target) -> Record:
     """The record of an archive that is there."""
     group = zarr.open_group(target.reading(), mode="r")
-    if ATTRIBUTE not in group.attrs:
-        raise ArgumentError(f"target: it has no attribute {ATTRIBUTE}, so it is no archive that `convert` has made")
+    if ARCHIVE not in group.attrs:
+        raise ArgumentError(f"target: it has no attribute {ARCHIVE}, so it is no archive that `convert` has made")
     return _record_of(group)
 
 
 def _record_of(group: Any) -> Record:
-    found: dict[str, Any] = group.attrs[ATTRIBUTE]
+    found: dict[str, Any] = group.attrs[ARCHIVE]
     if found.get("format") != FORMAT:
         raise ArgumentError(f"target: the archive has format {found.get('format')!r}, and this ferrosz knows {FORMAT}")
     return Record(found)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from ._field import Field, unpacked
 from ._paths import identity_of, paths_of
 from ._roles import roles_of
 from ._series import Positions, along_one_dimension, same_values
-from ._stored import packed_alike, stored_alike
+from ._stored import floats_alike, packed_alike, stored_alike
 
 Note = Callable[[str], object]
+
+# The attribute of a group in which an archive says what it is.
+ARCHIVE = "ferrosz_archive"
 
 # As it is stored: neither unpacked nor decoded.
 RAW: dict[str, Any] = {
@@ -65,7 +69,14 @@ class Source:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        return dict(self.files[0].attributes)
+        """Those of the group, without what an archive says of itself."""
+        return {name: value for name, value in self.files[0].attributes.items() if name != ARCHIVE}
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """The lengths of dimensions by their names."""
+        fields = (self._pieces(name) for name in self.names)
+        return {dim: length for field in fields for dim, length in zip(field.dims, field.shape, strict=True)}
 
     @cached_property
     def roles(self) -> dict[str, str]:
@@ -76,9 +87,23 @@ class Source:
         """A variable as its files have it; decoded only as far as files have stored it in different ways."""
         return stored_alike(self._pieces(name), self._parents(name))
 
+    def exact(self, name: str) -> Field:
+        """A variable as a file has it: one of a dataset of xarray is encoded as xarray would write it."""
+        if self.is_stored:
+            return self.stored(name)
+        variable = self.files[0].variables[name]
+        if variable.dtype.kind == "f":
+            # As it is in memory, like those that are coded.
+            variable = xr.Variable(variable.dims, variable._data, variable.attrs)
+        return Field(name, (xr.conventions.encode_cf_variable(variable, name=name),), 0)
+
     def packed(self, name: str) -> Field | None:
         """A variable of packed integers, if all files have packed them alike."""
         return packed_alike(self._pieces(name))
+
+    def floats(self, name: str) -> Field | None:
+        """A variable of floats as its files have it, if it is in its units, and all files mean the same by them."""
+        return floats_alike(self._pieces(name))
 
     def unpacked(self, name: str) -> Field:
         """A variable in its units; missing elements are NaN."""
@@ -105,9 +130,11 @@ class Source:
             dataset.close()
 
 
-def open_source(source: Any, dimension: str | None, note: Note = lambda text: None) -> Source:
+def open_source(
+    source: Any, dimension: str | None, note: Note = lambda text: None, group: str = "", **raw: Any
+) -> Source:
     """Opens a dataset of xarray, a Zarr group, a NetCDF file, a folder of them, a pattern such as `era5/*.nc`, or a
-    list.
+    list; of each the group that has this path, by xarray with these options.
 
     What is worth knowing of the source, and no error, is said to `note`.
     """
@@ -116,17 +143,18 @@ def open_source(source: Any, dimension: str | None, note: Note = lambda text: No
     paths = paths_of(source)
     if paths is None:
         name = str(source).rstrip("/").rsplit("/", 1)[-1]
-        dataset = _open_zarr(source)
+        dataset = _open_zarr(source, group)
         found = Source((_file_of(name, dataset),), None, {"zarr": name}, opened=(dataset,))
         along_one_dimension(found.files, None, False, note)
     else:
         opened: list[xr.Dataset] = []
         try:
-            opened.extend(_open_netcdf(path) for path in paths)
+            opened.extend(_open_netcdf(path, group, raw) for path in paths)
             files = [_file_of(path, dataset) for path, dataset in zip(paths, opened, strict=True)]
             _check_names(files)
             found = Source(tuple(files), None, {}, opened=tuple(opened))
-            found = _in_order(found, dimension, isinstance(source, list | tuple), note)
+            if found.names:
+                found = _in_order(found, dimension, isinstance(source, list | tuple), note)
         except BaseException:
             for dataset in opened:
                 dataset.close()
@@ -136,10 +164,20 @@ def open_source(source: Any, dimension: str | None, note: Note = lambda text: No
     return found
 
 
+def open_as_stored(
+    source: Any, dimension: str | None, note: Note = lambda text: None, group: str = ""
+) -> Source:
+    """The same for a file of NetCDF as target, which has characters as such where one file has them."""
+    paths = paths_of(source)
+    is_one = paths is None or len(paths) == 1
+    return open_source(source, dimension, note, group, concat_characters=not is_one)
+
+
 def _of_dataset(dataset: xr.Dataset) -> Source:
     variables, attributes = xr.conventions.encode_dataset_coordinates(dataset)
     known = {str(name): variable for name, variable in variables.items()}
-    file = File("the dataset", known, attributes)
+    unlimited = frozenset(map(str, dataset.encoding.get("unlimited_dims", ())))
+    file = File("the dataset", known, attributes, unlimited)
     return Source((file,), None, {}, frozenset(map(str, dataset.coords)))
 
 
@@ -228,12 +266,14 @@ def _file_of(name: str, dataset: xr.Dataset) -> File:
     return File(name, variables, dataset.attrs, unlimited)
 
 
-def _open_netcdf(path: str) -> xr.Dataset:
+def _open_netcdf(path: str, group: str, raw: Mapping[str, Any]) -> xr.Dataset:
+    # netCDF4 finds the filter of ferrosz.
+    import_module("ferrosz.hdf5")
     missing = bytes_missing(path)
     if missing:
         raise ArgumentError(f"source: {path} is damaged: it is cut off, and at least {missing} bytes are missing")
     try:
-        dataset: xr.Dataset = xr.open_dataset(path, cache=False, **RAW)
+        dataset: xr.Dataset = xr.open_dataset(path, group=group or None, cache=False, **{**RAW, **raw})
     except Exception as error:
         # Libraries say in many ways that they do not understand a file.
         reason = (str(error) or type(error).__name__).splitlines()[0]
@@ -241,12 +281,12 @@ def _open_netcdf(path: str) -> xr.Dataset:
     return dataset
 
 
-def _open_zarr(source: Any) -> xr.Dataset:
+def _open_zarr(source: Any, group: str) -> xr.Dataset:
     with warnings.catch_warnings():
         # Consolidated metadata are not there, which costs time.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            dataset: xr.Dataset = xr.open_zarr(source, **RAW)
+            dataset: xr.Dataset = xr.open_zarr(source, group=group or None, **RAW)
         except (OSError, ValueError, KeyError) as error:
             raise ArgumentError(f"source: {source} is no Zarr group that xarray reads: {error}") from error
     return dataset

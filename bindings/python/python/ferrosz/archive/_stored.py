@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -62,6 +63,21 @@ def packed_alike(pieces: Field) -> Field | None:
     if not scale or offset is None or missing is None:
         return None
     return replace(pieces, step=abs(Fraction(scale)), offset=Fraction(offset), missing=missing)
+
+
+def floats_alike(pieces: Field) -> Field | None:
+    """The pieces with the numbers that stand for missing elements, if they are floats in their units, and all files mean
+    the same by the same numbers."""
+    known = pieces.pieces[0].attrs
+    is_alike = len({_packing_of(piece) for piece in pieces.pieces}) == 1
+    if pieces.dtype.kind != "f" or not is_alike or "scale_factor" in known or "add_offset" in known:
+        return None
+    given = [value for key in ("_FillValue", "missing_value") if key in known for value in np.ravel(known[key])]
+    if any(np.asarray(value).dtype.kind not in "iuf" for value in given):
+        return None
+    marks = (float(pieces.dtype.type(value)) for value in given)
+    missing = tuple(dict.fromkeys(mark for mark in marks if not math.isnan(mark)))
+    return replace(pieces, missing=missing, is_stored=True)
 
 
 def _missing_of(known: Mapping[str, Any], limits: np.iinfo[Any]) -> tuple[int, ...] | None:

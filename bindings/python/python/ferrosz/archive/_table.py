@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ._plan import Planned
 
-HEAD = ("variable", "dimensions", "type", "bound", "codec", "size", "about", "ratio", "why")
-LEFT = {"variable", "dimensions", "type", "codec", "why"}
+HEAD = ("variable", "dimensions", "type", "bound", "codec", "chunks", "size", "about", "ratio", "why")
+LEFT = {"variable", "dimensions", "type", "codec", "chunks", "why"}
 
 
 def table_of(planned: Mapping[str, Planned], bytes_on_disk: int | None) -> str:
@@ -22,7 +22,8 @@ def _row(name: str, variable: Planned) -> tuple[str, ...]:
     dims = " ".join(f"{dim}={length}" for dim, length in variable.dims.items())
     bound = "exact" if variable.bound is None else f"{variable.bound:.4g}"
     sizes = (size_of(variable.source_bytes), size_of(variable.stored_bytes), f"{variable.ratio:.2f}")
-    return (name, dims or "-", variable.dtype, bound, variable.codec, *sizes, variable.reason or "measured")
+    chunks = "-" if variable.chunks is None else " x ".join(map(str, variable.chunks))
+    return (name, dims or "-", variable.dtype, bound, variable.codec, chunks, *sizes, variable.reason or "measured")
 
 
 def _aligned(head: str, cell: str, width: int) -> str:

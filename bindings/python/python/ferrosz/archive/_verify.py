@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from .. import ArgumentError
 from . import _record
 from ._compare import compare_shard
 from ._field import Field
+from ._groups import groups_of, name_in, place_in
 from ._layout import boxes_of, number_of_boxes
+from ._netcdf import is_file
 from ._record import Record
 from ._run import Progress, counted, run
 from ._source import Source, open_source
-from ._target import target_of
-
-
-@dataclass
-class Verified:
-    """A variable of the archive beside its source."""
-
-    bound: float
-    elements: int = 0
-    missing: int = 0
-    """NaN and infinities, among them the missing elements."""
-    largest_error: float = 0.0
-    over: int = 0
-    """Values that are off by more than the bound."""
-    changed: int = 0
-    """NaN and infinities that are not what they were."""
-    faults: list[str] = field(default_factory=list)
-    """Shards that are not there or damaged, and why."""
-
-    def __bool__(self) -> bool:
-        """Whether all shards are there and sound, and the bound holds for every value."""
-        return not (self.over or self.changed or self.faults)
+from ._target import Target, target_of
+from ._verified import Verified
+from ._verify_file import verify_exact, verify_file
 
 
 def verify(
@@ -46,12 +30,16 @@ def verify(
     client: Any = None,
     progress: Progress | None = None,
     branch: str = "main",
+    exact: bool = False,
 ) -> dict[str, Verified]:
     """Reads every shard of an archive as its users do, and compares it with the source that it was made of.
 
     Errors are computed by NumPy in this package, in exact arithmetic where they are close to the bound; nothing of the
     compressor is asked. Arguments are those of `convert`. A result is true if its variable is sound and keeps its
     bound.
+
+    With `exact` what was copied exactly is compared, too. Of a file of NetCDF all variables are, and the bounds are those
+    of its attributes.
 
     >>> import tempfile, xarray
     >>> source = xarray.Dataset({"t": ("x", np.sin(np.arange(100000) / 1000))})
@@ -61,18 +49,37 @@ def verify(
     >>> bool(found["t"]), found["t"].elements, found["t"].largest_error <= 1e-3
     (True, 100000, True)
     """
-    place = target_of(target, branch)
-    record = _record.read(place)
+    if is_file(target):
+        return verify_file(source, target, dimension, client, progress)
+    found: dict[str, Verified] = {}
+    for group in groups_of(source):
+        place = target_of(place_in(target, group), branch)
+        with closing(open_source(source, dimension, group=group)) as opened:
+            of_group = _verify_group(opened, place, client, progress)
+            if exact:
+                of_group |= _verify_rest(opened, place, of_group)
+        found |= {name_in(group, name): verified for name, verified in of_group.items()}
+    return found
+
+
+def _verify_group(source: Source, target: Target, client: Any, progress: Progress | None) -> dict[str, Verified]:
+    """What is coded in a group."""
+    record = _record.read(target)
     if not record.is_complete:
         raise ArgumentError("target: this archive is not complete: call `convert` once more")
-    with closing(open_source(source, dimension)) as opened:
-        if opened.identity != record.settings["source"]:
-            raise ArgumentError(
-                f"source: the archive was made of {record.settings['source']}, and this is {opened.identity}"
-            )
-        fields = {name: _recorded(opened, name, settings) for name, settings in record.settings["variables"].items()}
-        store = place.reading()
-        return {name: _verify_shards(field, store, record, client, progress) for name, field in fields.items()}
+    if source.identity != record.settings["source"]:
+        raise ArgumentError(
+            f"source: the archive was made of {record.settings['source']}, and this is {source.identity}"
+        )
+    fields = {name: _recorded(source, name, settings) for name, settings in record.settings["variables"].items()}
+    store = target.reading()
+    return {name: _verify_shards(field, store, record, client, progress) for name, field in fields.items()}
+
+
+def _verify_rest(source: Source, target: Target, coded: Mapping[str, Verified]) -> dict[str, Verified]:
+    """What was copied exactly."""
+    with closing(open_source(target.reading(), None)) as copied:
+        return {name: verify_exact(source, copied, name) for name in source.names if name not in coded}
 
 
 def _recorded(source: Source, name: str, settings: dict[str, Any]) -> Field:
@@ -94,11 +101,5 @@ def _verify_shards(field: Field, store: Any, record: Record, client: Any, progre
     calls = ((store, field.name, box, field.part(box), margin) for box in boxes_of(field.shape, shards))
     with closing(run(client, compare_shard, calls)) as results:
         for found in counted(results, progress, f"{field.name}: verified", number_of_boxes(field.shape, shards)):
-            done.elements += found.elements
-            done.missing += found.missing
-            done.largest_error = max(done.largest_error, found.largest_error * float(field.step or 1))
-            done.over += found.over
-            done.changed += found.changed
-            if found.fault is not None:
-                done.faults.append(found.fault)
+            done.add(found, float(field.step or 1))
     return done

@@ -31,12 +31,12 @@ def write_shard(writer: Any, name: str, box: Box, part: Part, margin: int, check
         sync(shard.object.delete())
     values = part.load() if is_new or check else None
     if is_new:
-        shard.array[box] = _moved(values, part.missing, margin)
+        shard.array[box] = moved(values, part.missing, margin)
     largest_error = compare(shard, values, part.missing, margin).largest_error if check else None
     return Written(shard.bytes() or 0, is_new, largest_error), writer
 
 
-def _moved(values: Any, missing: tuple[int, ...], margin: int) -> Any:
+def moved(values: Any, missing: tuple[float, ...], margin: int) -> Any:
     """Packed values with none but missing ones so near to the value of those that the codec's error could reach it."""
     for value in missing if margin else ():
         between = values.astype("i8") - value

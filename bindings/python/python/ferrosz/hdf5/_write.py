@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,7 @@ def write(
     try:
         if not has_streams(dataset):
             raise ArgumentError("options: the dataset has another filter beside ferrosz")
-        _write_chunks(dataset, array, settings.compressor(fills), on_gpu)
+        write_chunks(dataset, array, _all_chunks(dataset), settings.compressor(fills), on_gpu)
         dataset.attrs.update(cf.attributes(settings, range=range, max=max))
     except BaseException:
         if name is not None:
@@ -143,8 +144,14 @@ def _chunk_shape(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(extents)
 
 
-def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_gpu: bool) -> None:
-    """Compresses the chunks of an array, and writes them in their order."""
+def _all_chunks(dataset: h5py.Dataset) -> Iterator[Chunk]:
+    return chunks_of([range(length) for length in dataset.shape], dataset.chunks)
+
+
+def write_chunks(
+    dataset: h5py.Dataset, array: Any, chunks: Iterable[Chunk], compressor: Compressor, on_gpu: bool = False
+) -> None:
+    """Compresses these chunks, and writes them in their order. The array is the box of the dataset that they are of."""
     xp = cupy() if on_gpu else np
     extents = dataset.chunks
     # Of more than eight dimensions, or seven beside the parts of complex numbers, the first ones are one axis.
@@ -152,7 +159,7 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
     merged = (-1, *extents[1 - most :]) if len(extents) > most else extents
 
     def work(chunk: Chunk) -> tuple[tuple[int, ...], Any]:
-        part = array[chunk.of_dataset]
+        part = array[chunk.of_box]
         part = xp.asarray(part) if on_gpu else _on_cpu(part, dataset)
         if part.shape != extents:
             # HDF5 gives whole chunks to a filter.
@@ -163,7 +170,6 @@ def _write_chunks(dataset: h5py.Dataset, array: Any, compressor: Compressor, on_
         stream = compressor.compress(xp.ascontiguousarray(part).reshape(merged))
         return chunk.offset, xp.asnumpy(xp.from_dlpack(stream)) if on_gpu else memoryview(stream)
 
-    chunks = chunks_of([range(length) for length in array.shape], extents)
     # CuPy knows the device of the thread, and a GPU is busy with one chunk.
     with array.device if on_gpu else nullcontext():
         for offset, stream in map(work, chunks) if on_gpu else in_order(work, chunks):

@@ -61,17 +61,17 @@ mod tests {
 
     #[test]
     fn bins_are_those_of_numpy() {
-        // numpy.histogram([-1, -0.5, 0, 0.1, 0.99, 1], bins=4, range=(-1, 1))[0]
+        // numpy.histogram([-1, -0.5, 0, 0.1, 0.3, 0.99, 1], bins=4, range=(-1, 1))[0]
         let mut found = Histogram::new(-1.0, 1.0, 4);
-        for value in [-1.0, -0.5, 0.0, 0.1, 0.99, 1.0] {
+        for value in [-1.0, -0.5, 0.0, 0.1, 0.3, 0.99, 1.0] {
             found.add(value);
         }
-        assert_eq!(found.counts, [1, 1, 2, 2]);
+        assert_eq!(found.counts, [1, 1, 3, 2]);
         let twice = found.clone().and(&found);
-        assert_eq!((twice.total(), &twice.counts[..]), (12, &[2, 2, 4, 4][..]));
+        assert_eq!((twice.total(), &twice.counts[..]), (14, &[2, 2, 6, 4][..]));
         let outline = found.outline();
-        assert_eq!(outline[2], (-0.5, 1.0 / 6.0));
-        assert_eq!(outline.last(), Some(&(1.0, 1.0 / 3.0)));
+        assert_eq!(outline[2], (-0.5, 1.0 / 7.0));
+        assert_eq!(outline.last(), Some(&(1.0, 2.0 / 7.0)));
     }
 
     #[test]

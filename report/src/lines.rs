@@ -18,6 +18,8 @@ pub struct Lines {
     pub axis: usize,
     /// All lines along the axis.
     pub all: usize,
+    /// The values of a line of the array.
+    length: usize,
     /// The lines of the sample.
     pub lines: Vec<Line>,
 }
@@ -38,6 +40,7 @@ impl Lines {
         Self {
             axis,
             all,
+            length,
             lines: lines.collect(),
         }
     }
@@ -45,16 +48,16 @@ impl Lines {
     /// Which lines these are, in words.
     pub fn describe(&self) -> String {
         let values = self.lines.first().map_or(0, Vec::len);
-        match self.lines.len() == self.all {
-            true => format!(
-                "all {} lines of {values} values along axis {}",
-                self.all, self.axis
-            ),
+        let lines = match (self.lines.len(), self.all) {
+            (_, 1) => "the line".to_owned(),
+            (some, all) if some == all => format!("all {all} lines"),
+            (some, all) => format!("{some} of {all} lines"),
+        };
+        match values == self.length {
+            true => format!("{lines} of {values} values along axis {}", self.axis),
             false => format!(
-                "{} of {} lines, {values} values of each, along axis {}",
-                self.lines.len(),
-                self.all,
-                self.axis
+                "the middle {values} of {} values of {lines} along axis {}",
+                self.length, self.axis
             ),
         }
     }
@@ -95,6 +98,22 @@ mod tests {
             seen.sort_by(f64::total_cmp);
             assert_eq!(seen, x);
         }
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let x = vec![0.0f32; 6000];
+        let of =
+            |extents: &[u64], axis| Lines::of(&Pair::new(&x, &x, extents, &[]), axis).describe();
+        assert_eq!(
+            of(&[6000], 0),
+            "the middle 2048 of 6000 values of the line along axis 0"
+        );
+        assert_eq!(of(&[6, 1000], 1), "all 6 lines of 1000 values along axis 1");
+        assert_eq!(
+            of(&[6, 1000], 0),
+            "256 of 1000 lines of 6 values along axis 0"
+        );
     }
 
     #[test]

@@ -95,6 +95,10 @@ fn gradients(lines: &Lines) -> Option<String> {
     let mut chart = Chart::new(&title, x, Axis::logarithmic("share of values", shares())?)
         .note(&format!("From {}.", lines.describe()));
     for ((series, name), outline) in KINDS.into_iter().zip(outlines) {
+        // An empty bin is below the axis: its line goes down there, instead of ending.
+        let outline = outline
+            .into_iter()
+            .map(|(at, share)| (at, share.max(f64::MIN_POSITIVE)));
         chart = chart.line(outline, series).key(series, name);
     }
     Some(chart.to_html())

@@ -24,9 +24,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-.npy files carry their element type and dimensions, and so do variables of NetCDF and HDF5 files: FILE.nc:NAME,
-FILE.h5:/GROUP/NAME. All other arrays are raw little-endian values, and need --dtype and --dims. '-' is standard
-input or output. No file is replaced without --force.
+.npy files and variables of NetCDF and HDF5 files (FILE.nc:NAME, FILE.h5:/GROUP/NAME) carry their type and dimensions;
+other arrays are raw values, and need --dtype and --dims. '-' is standard input or output. --force replaces files.
 
 Exit status: 0 success; 1 failure, damage, or a bound not kept; 2 a wrong command line.";
 
@@ -54,6 +53,13 @@ values of its parts only. Example, the second line on any machines:
   ferrosz part plan t.npy t.plan --parts 100 --range 1e-3
   ferrosz part run t.plan $I t.npy t.$I          for each I from 0 to 99
   ferrosz part join t.plan t.fsz t.{0..99}";
+
+const REPORT_USAGE: &str = "ferrosz report [OPTIONS] FIELD [STREAM]...";
+
+const REPORT_AFTER: &str = "\
+The page is one file for any browser, without scripts or network. Examples:
+  ferrosz report t.npy t.npy.fsz -o t.html      the stream against its original
+  ferrosz report era5.nc:t2m --range 1e-2,1e-3  compresses the variable within two bounds, and shows both";
 
 const STATS_AFTER: &str = "\
 Missing values, which are NaNs and fill values, do not count. Example:
@@ -114,6 +120,8 @@ pub enum Command {
     Receive(Receive),
     /// Measure ratio, speed and error of every preset on arrays
     Bench(Bench),
+    /// Write a page with pictures of an array, its streams and their errors
+    Report(Report),
     /// Write, read and check cuSZp's own streams
     Cuszp(Bare<CuszpWriting, CuszpReading>),
     /// Write, read and check bare AATROX streams
@@ -402,6 +410,12 @@ pub struct Verify {
     /// The bounds of values that were given to `compress`, which a stream does not have.
     #[arg(long, value_name = "FILE", hide = true, value_parser = location())]
     pub abs_field: Option<Location>,
+    /// Also draw original, reconstruction and error, in the slice with the largest error
+    #[arg(long, value_name = "PNG", value_parser = location())]
+    pub picture: Option<Location>,
+    /// Whether the picture may replace a file.
+    #[command(flatten)]
+    pub replace: Replace,
 }
 
 /// `ferrosz info`.
@@ -545,6 +559,40 @@ pub struct Bench {
     /// Also the time through links of these GB/s, raw and with every preset, as in 1,11.4,32,55
     #[arg(long, value_name = "RATE,...", value_delimiter = ',', value_parser = rate)]
     pub link: Vec<Rate>,
+}
+
+/// `ferrosz report`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = REPORT_USAGE,
+    after_help = REPORT_AFTER,
+    mut_arg("range", |range| range.help("Error bounds relative to the range; 1e-2,1e-3,1e-4 if no bounds are given"))
+)]
+pub struct Report {
+    /// The array: .npy, a variable, raw values, or '-'
+    #[arg(value_name = "FIELD", value_parser = location())]
+    pub field: Location,
+    /// Streams of it; without any, it is compressed within each bound
+    #[arg(value_name = "STREAM", value_parser = location())]
+    pub streams: Vec<Location>,
+    /// Page to write
+    #[arg(long, short, value_name = "HTML", default_value = "report.html", value_parser = location())]
+    pub output: Location,
+    /// Whether the page may replace a file.
+    #[command(flatten)]
+    pub replace: Replace,
+    /// Element type and dimensions of raw values; those of the first stream without flags.
+    #[command(flatten)]
+    pub shape: ShapeFlags,
+    /// The error bounds.
+    #[command(flatten)]
+    pub bounds: Bounds,
+    /// The preset or codec.
+    #[command(flatten)]
+    pub coding: CodingFlags,
+    /// Value of missing elements, repeatable: a number, nan, none or auto (default)
+    #[arg(long, value_name = "V", value_parser = fill_flag(), allow_negative_numbers = true)]
+    pub fill: Vec<FillFlag>,
 }
 
 /// `ferrosz completions`.

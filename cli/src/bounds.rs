@@ -23,15 +23,23 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Whether any bound is given.
+    pub fn is_given(&self) -> bool {
+        let all = [&self.abs, &self.range, &self.max, &self.pwrel];
+        all.iter().any(|bounds| !bounds.is_empty())
+    }
+
     /// All bounds that are given; `ranges`, relative to the range, if none is.
     ///
     /// # Errors
     ///
     /// If a bound is not a valid one.
     pub fn all_or(&self, ranges: &[f64]) -> Result<Vec<Bound>, Failure> {
-        let all = [&self.abs, &self.range, &self.max, &self.pwrel];
-        let none = all.iter().all(|bounds| bounds.is_empty());
-        let ranges = if none { ranges } else { &self.range[..] };
+        let ranges = if self.is_given() {
+            &self.range[..]
+        } else {
+            ranges
+        };
         [
             (BoundMode::Abs, &self.abs[..]),
             (BoundMode::Range, ranges),

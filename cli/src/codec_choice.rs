@@ -27,6 +27,11 @@ pub struct CodingFlags {
 }
 
 impl CodingFlags {
+    /// Whether a preset or a codec is given.
+    pub fn is_given(&self) -> bool {
+        self.small || self.balanced || self.fast || self.codec.is_some()
+    }
+
     /// The preset or codec of the flags; by default the preset `small`.
     pub fn choice(&self) -> Choice {
         let presets = [(self.fast, Preset::Fast), (self.balanced, Preset::Balanced)];

@@ -5,8 +5,16 @@ use crate::array::{Array, Input};
 use crate::files::{Job, stream_name};
 use crate::outlying::{self, Outlying, find_outlying};
 use crate::{
-    bounds::Aim, codec_choice, common::Common, failure::Failure, field_file, fills, frames, json,
-    location::Location, output, progress::Progress, report, scratch, strange, stream_file,
+    bounds::Aim,
+    codec_choice,
+    common::Common,
+    failure::Failure,
+    field_file, fills, frames, json,
+    location::Location,
+    output,
+    progress::Progress,
+    report, scratch, strange,
+    stream_file::{self, Stream},
     suffix::Holds,
 };
 use ferrosz::target::{Figures, Found, Target};
@@ -223,16 +231,7 @@ impl Compressed {
                 })?;
                 stream_file::info(output, &stream_file::read(output)?, "info")?
             }
-            None => match scratch::file_for(size_of_val(&array.values[..]) as u64) {
-                Some(mut file) => {
-                    compress_to_file(calls, array, &mut file)?;
-                    let stream = stream_file::read_file(&mut file);
-                    let stream =
-                        stream.map_err(|error| Failure::io("read", "the stream", &error))?;
-                    call.write(&stream)?
-                }
-                None => call.write(&calls.compress(&array.values)?)?,
-            },
+            None => call.write(&to_stream(calls, array)?)?,
         };
         Ok(Self {
             chosen,
@@ -264,7 +263,24 @@ impl Compressed {
     }
 }
 
-/// Compresses an array to a temporary file, for a pipe, as the header of a stream is written last.
+/// Compresses an array to a stream in memory; to a mapped temporary file, if it is large.
+///
+/// # Errors
+///
+/// Those of the library, and of the temporary file.
+pub fn to_stream<V: ferrosz::Value>(
+    calls: Reporting<'_, Compressor>,
+    array: &Array<V>,
+) -> Result<Stream, Failure> {
+    let Some(mut file) = scratch::file_for(size_of_val(&array.values[..]) as u64) else {
+        return Ok(Stream::Read(calls.compress(&array.values)?));
+    };
+    compress_to_file(calls, array, &mut file)?;
+    let stream = stream_file::read_file(&mut file);
+    stream.map_err(|error| Failure::io("read", "the stream", &error))
+}
+
+/// Compresses an array to a temporary file, as the header of a stream is written last.
 fn compress_to_file<V: ferrosz::Value>(
     calls: Reporting<'_, Compressor>,
     array: &Array<V>,

@@ -34,6 +34,7 @@ mod npy;
 mod npy_type;
 mod outlying;
 pub mod output;
+mod page;
 mod papers;
 mod part;
 mod plan;
@@ -127,6 +128,7 @@ pub fn run(line: &CommandLine) -> Result<bool, Failure> {
         Command::Codecs(args) => codecs::run(args, common).map(|()| true),
         Command::Send(args) => transfer::send::run(args, common),
         Command::Receive(args) => transfer::receive::run(args, common),
+        Command::Report(args) => page::run(args, common),
         Command::Bench(args) => bench::run(args, common),
         Command::Cuszp(args) => bare::run(&args.action, common),
         Command::Aatrox(args) => bare::run(&args.action, common),

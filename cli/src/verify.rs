@@ -1,6 +1,6 @@
 //! `ferrosz verify`.
 
-use crate::array::{Array, Field, Shape};
+use crate::array::{self, Array, Shape};
 use crate::compared::{self, Compared};
 use crate::field_file::{self, Assumed, CHECK_FLAGS};
 use crate::{
@@ -8,6 +8,7 @@ use crate::{
     output, report, safeguards, stream_file, values::Values,
 };
 use ferrosz::{BoundMode, Decompressor, Info};
+use ferrosz_report::{Field, picture};
 use ferrosz_verify::{Claim, Comparison, Judgement};
 use serde_json::json;
 use std::time::Instant;
@@ -21,9 +22,17 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     if args.original == Location::Pipe && args.stream == Location::Pipe {
         return Err(Failure::usage(compared::TWO_PIPES));
     }
+    if let Some(picture) = &args.picture {
+        output::check(picture, Some(&args.original), args.replace.force)?;
+    }
     let start = Instant::now();
     let stream = stream_file::read(&args.stream)?;
     if stream_file::is_frames(&stream) {
+        if args.picture.is_some() {
+            return Err(Failure::usage(
+                "--picture is of one stream, and this is a file of frames",
+            ));
+        }
         return frames::examine::verify(args, &stream, common);
     }
     let info = stream_file::info(&args.stream, &stream, "verify")?;
@@ -68,7 +77,7 @@ pub fn run(args: &Verify, common: &Common) -> Result<bool, Failure> {
     Ok(comparison.is_kept())
 }
 
-fn check_comparable(args: &Verify, original: &Field, info: &Info) -> Result<(), Failure> {
+fn check_comparable(args: &Verify, original: &array::Field, info: &Info) -> Result<(), Failure> {
     let found = original.shape();
     let wanted = Shape::of_stream(info);
     if found == wanted {
@@ -93,7 +102,19 @@ fn compare<V: ferrosz::Value>(
     if let Some(location) = &args.abs_field {
         claim.bounds = Some(safeguards::bounds(location, &original.shape())?);
     }
-    Ok(Comparison::of_claim(&original.values, &decoded, &claim)?)
+    let comparison = Comparison::of_claim(&original.values, &decoded, &claim)?;
+    if let Some(location) = &args.picture {
+        let field = Field {
+            name: &args.original.to_string(),
+            values: &original.values,
+            extents: &original.extents,
+        };
+        let canvas = picture(&field, &decoded, info, &comparison);
+        output::write(location, args.replace.force, |writer| {
+            canvas.write_png(writer)
+        })?;
+    }
+    Ok(comparison)
 }
 
 /// The safeguards that are judged: bounds of values only if they are given.

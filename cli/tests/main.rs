@@ -21,6 +21,7 @@ mod layouts;
 mod levels;
 mod parts;
 mod plan;
+mod report;
 mod safeguards;
 mod stats;
 mod transfer;

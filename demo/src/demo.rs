@@ -1,7 +1,5 @@
 //! `ferrosz-demo demo`: compresses a real field with every codec, judges and draws it.
 
-use crate::canvas::Canvas;
-use crate::picture::{self, Grid, Panel};
 use clap::Args;
 use ferrosz::{Bound, Codec, Compressor, Device, Preset};
 use ferrosz_cli::array::{Array, Field};
@@ -14,6 +12,8 @@ use ferrosz_cli::location::Location;
 use ferrosz_cli::output;
 use ferrosz_cli::report;
 use ferrosz_cli::trial::{Runs, Trial, verdict};
+use ferrosz_report::canvas::Canvas;
+use ferrosz_report::picture::{self, Grid, Panel, Scale};
 use ferrosz_verify::Judgement;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -257,39 +257,49 @@ fn draw(field: &Array<f32>, rows: &[Row]) -> Option<Canvas> {
         return None;
     };
     let (columns, level) = (columns as usize, (rows * columns) as usize);
+    // The first row of the field is the southern one.
     let lowest = |values: &[f32]| Grid {
         columns,
-        values: values.iter().take(level).map(|x| f64::from(*x)).collect(),
+        points: (values
+            .get(..level)
+            .unwrap_or(values)
+            .rchunks(columns.max(1))
+            .flatten())
+        .map(|x| f64::from(*x))
+        .collect(),
     };
     let original = lowest(&field.values);
     let decoded = lowest(decoded);
-    let pairs = original.values.iter().zip(&decoded.values);
+    let pairs = original.points.iter().zip(&decoded.points);
     let error = Grid {
         columns,
-        values: pairs.map(|(x, y)| y - x).collect(),
+        points: pairs.map(|(x, y)| y - x).collect(),
     };
-    let range = original.range();
+    let finite = original.points.iter().copied();
+    let scale = Scale::between(
+        finite.clone().fold(f64::INFINITY, f64::min),
+        finite.fold(f64::NEG_INFINITY, f64::max),
+    );
     let codec = format!(
         "Reconstruction: {}, {}",
         trial.info.codec,
         report::bound(trial.info.bound)
     );
     let panels = [
-        panel("Original", describe(field), original, range),
-        panel(&codec, compression(trial), decoded, range),
+        panel("Original", describe(field), original, scale),
+        panel(&codec, compression(trial), decoded, scale),
         error_panel(&trial.judgement, error),
     ];
     let footer = format!("{SOURCE}; {LICENCE}");
     Some(picture::draw(TITLE, &panels, &footer))
 }
 
-fn panel(caption: &str, detail: String, grid: Grid, range: (f64, f64)) -> Panel {
+fn panel(caption: &str, detail: String, grid: Grid, scale: Scale) -> Panel {
     Panel {
         caption: caption.to_owned(),
         detail,
         grid,
-        colours: |position| colorous::VIRIDIS.eval_continuous(position).as_array(),
-        range,
+        scale,
         unit: UNIT,
     }
 }
@@ -300,19 +310,12 @@ fn error_panel(judgement: &Judgement, grid: Grid) -> Panel {
         judgement.largest_over_promise(),
         judgement.over_promise
     );
-    Panel {
-        colours: |position| {
-            colorous::RED_BLUE
-                .eval_continuous(1.0 - position)
-                .as_array()
-        },
-        ..panel(
-            "Error, from -bound to +bound",
-            detail,
-            grid,
-            (-judgement.promise, judgement.promise),
-        )
-    }
+    panel(
+        "Error, from -bound to +bound",
+        detail,
+        grid,
+        Scale::around_zero(judgement.promise),
+    )
 }
 
 fn compression(trial: &Trial) -> String {

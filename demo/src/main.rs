@@ -1,9 +1,7 @@
 //! The demo: `cargo run --release -- demo` at the root. It is a program of its own so that it is built soon: without
 //! what measurements need.
 
-mod canvas;
 mod demo;
-mod picture;
 
 use clap::{Parser, Subcommand};
 use ferrosz_cli::common::Common;

@@ -22,6 +22,7 @@ mod backend;
 mod batch;
 mod choice;
 mod choose;
+mod chunk_map;
 mod compress;
 #[doc(hidden)]
 pub mod cpu;

@@ -6,8 +6,8 @@ mod reach;
 mod sink;
 mod sums;
 
-pub(crate) use find::Candidates;
 pub use find::Searched;
+pub(crate) use find::{Candidates, parts_of_chunks};
 pub(crate) use sink::StatisticsSink;
 
 use crate::error::Error;
@@ -125,7 +125,7 @@ impl Statistics {
             true => self.of_groups.chunks_of(&self.layout, number as u64),
             false => 0..0,
         };
-        find::parts_of_chunks(&self.layout, &self.order, chunks)
+        parts_of_chunks(&self.layout, &self.order, chunks)
     }
 
     fn present(&self) -> impl Iterator<Item = &GroupStatistics> {

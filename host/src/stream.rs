@@ -1,5 +1,6 @@
 //! Streams: their layouts, their bytes far away, their damage and their updates.
 
+pub use crate::chunk_map::ChunkMap;
 pub use crate::damage::Damage;
 pub use crate::info::ChunkForms;
 #[cfg(feature = "object-store")]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The packages that are published; each depends on those before it.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "ferrosz-codec",
     "ferrosz-simt",
     "ferrosz-gpu-kernels",
@@ -15,6 +15,7 @@ const PACKAGES: [&str; 9] = [
     "ferrosz-stages",
     "ferrosz",
     "ferrosz-verify",
+    "ferrosz-report",
     "ferrosz-cli",
 ];
 

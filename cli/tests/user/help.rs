@@ -4,7 +4,7 @@ use crate::common::Place;
 use ferrosz::Codec;
 
 /// Commands whose help is to be read on one screen.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "compress",
     "decompress",
     "update",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 10] = [
     "verify",
     "info",
     "bench",
+    "report",
     "completions",
     "man",
 ];

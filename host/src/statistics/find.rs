@@ -190,7 +190,7 @@ fn wanted_chunks(
 }
 
 /// The parts of the user's field that chunks are, in ascending order; no element is in two of them.
-pub(super) fn parts_of_chunks(
+pub(crate) fn parts_of_chunks(
     layout: &Layout,
     order: &Order,
     chunks: impl Iterator<Item = u64>,

@@ -1,5 +1,6 @@
 //! A canvas: rectangles, text, PNG.
 
+use crate::image::{self, Pixels};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use std::io::{self, Write};
 
@@ -7,6 +8,17 @@ use std::io::{self, Write};
 pub type Rgb = [u8; 3];
 
 /// Pixels, row by row from the top. Anything drawn beyond the border is ignored.
+///
+/// ```
+/// use ferrosz_report::Canvas;
+///
+/// let mut canvas = Canvas::new(40, 20, [255, 255, 255]);
+/// canvas.fill(10, 5, 20, 10, [0, 114, 178]);
+/// let mut png = Vec::new();
+/// canvas.write_png(&mut png)?;
+/// assert!(png.starts_with(b"\x89PNG"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Canvas {
     width: u32,
     height: u32,
@@ -89,12 +101,8 @@ impl Canvas {
     ///
     /// If the PNG cannot be written.
     pub fn write_png(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let mut encoder = png::Encoder::new(writer, self.width, self.height);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut encoder = encoder.write_header()?;
-        encoder.write_image_data(self.pixels.as_flattened())?;
-        Ok(encoder.finish()?)
+        let pixels = Pixels::Rgb(self.pixels.as_flattened());
+        Ok(image::write(writer, self.width, self.height, &pixels)?)
     }
 }
 

@@ -1,0 +1,136 @@
+//! Slices of original, reconstruction and error.
+
+use crate::axis::Axis;
+use crate::chart::{Chart, Series};
+use crate::colours::Scale;
+use crate::html::{MOST_CHOICES, escape};
+use crate::image::data_url;
+use crate::planes::{Grid, Plane};
+use crate::profile::{self, Point};
+use crate::section::Known;
+use crate::totals::Promise;
+use ferrosz::Value;
+use std::fmt::Write;
+
+/// The most and the fewest rows of a picture for a column. Longer pictures are squeezed.
+const ASPECTS: [f64; 2] = [0.4, 1.6];
+
+/// Planes of the array, or the line that it is.
+pub fn of<V: Value>(known: &Known<'_, V>) -> String {
+    let pair = &known.pair;
+    let worst = known.comparison.judgement.largest_error_at;
+    let worst = worst.map(|at| at as usize);
+    let mut planes = Plane::choose(pair, worst);
+    planes.truncate(MOST_CHOICES);
+    let mut html = "<h3>Slices</h3>".to_owned();
+    if planes.is_empty() {
+        let points = profile::whole(pair);
+        html += &lines("All values", "element", &points, false);
+    } else {
+        html += &choices(known, &planes);
+    }
+    if let (Some(at), Some(axis)) = (worst, pair.line_axes().first()) {
+        let points = profile::around(pair, at, *axis);
+        let label = format!("index along axis {axis}");
+        html += &lines("Through the largest error", &label, &points, true);
+    }
+    html
+}
+
+/// Sets of three pictures, of which one is shown.
+fn choices<V: Value>(known: &Known<'_, V>, planes: &[Plane]) -> String {
+    let set = known.number;
+    let grids: Vec<[Grid; 3]> = planes
+        .iter()
+        .map(|plane| plane.grids(&known.pair))
+        .collect();
+    let values = grids.iter().flat_map(|[original, ..]| &original.points);
+    let scale = Scale::of_values(values);
+    let errors = error_scale(known);
+    let mut html = r#"<div class="choices">"#.to_owned();
+    for (number, plane) in planes.iter().enumerate() {
+        let checked = if number == 0 {
+            r#" checked="checked""#
+        } else {
+            ""
+        };
+        let worst = if plane.has_worst {
+            ", largest error"
+        } else {
+            ""
+        };
+        let _ = write!(
+            html,
+            r#"<input type="radio" name="set-{set}" id="set-{set}-{number}"{checked}/><label for="set-{set}-{number}">{}{worst}</label>"#,
+            plane.describe()
+        );
+    }
+    for (plane, [original, decoded, error]) in planes.iter().zip(&grids) {
+        let steps = plane.steps(&known.pair);
+        let sampled = match steps {
+            [1, 1] => String::new(),
+            [down, right] => format!("every {down} x {right} values"),
+        };
+        let largest = match steps {
+            [1, 1] => "reconstruction minus original".to_owned(),
+            _ => format!("the largest of each {} x {} values", steps[0], steps[1]),
+        };
+        let name = plane.describe();
+        html += r#"<div class="choice">"#;
+        html += &picture("Original", &sampled, &name, original, &scale);
+        html += &picture("Reconstruction", &sampled, &name, decoded, &scale);
+        html += &picture("Error", &largest, &name, error, &errors);
+        html += "</div>";
+    }
+    html + r#"</div><p class="note">The first row is at the top, as in imshow. All slices have the same colours.</p>"#
+}
+
+/// Up to the bound; up to the largest error, if that is far below.
+fn error_scale<V: Value>(known: &Known<'_, V>) -> Scale {
+    let largest = known.comparison.judgement.largest_error;
+    Scale::around_zero(match known.promise {
+        Promise::Absolute(bound) if bound < 2.0 * largest => bound,
+        _ => largest,
+    })
+}
+
+/// A grid with its colours.
+pub fn picture(caption: &str, detail: &str, place: &str, grid: &Grid, scale: &Scale) -> String {
+    let [low, high] = scale.labels();
+    let aspect = grid.rows() as f64 / grid.columns.max(1) as f64;
+    let aspect = aspect.clamp(ASPECTS[0], ASPECTS[1]);
+    let middle = match scale.is_diverging {
+        true => "<span>0</span>",
+        false => "",
+    };
+    format!(
+        r#"<figure class="picture"><figcaption>{caption} <small>{}&#160;</small></figcaption><img alt="{caption} at {place}" style="aspect-ratio:1/{aspect:.3}" src="{}"/><div class="bar" style="background:{}"></div><div class="ends"><span>{}</span>{middle}<span>{}</span></div></figure>"#,
+        escape(detail),
+        data_url(grid, scale),
+        scale.css(),
+        escape(&low),
+        escape(&high)
+    )
+}
+
+/// Values along a line, and their errors.
+fn lines(title: &str, x: &str, points: &[Point], is_near: bool) -> String {
+    let [first, last] =
+        [points.first(), points.last()].map(|point| point.map_or(0.0, |(at, _)| *at));
+    let axis = || Axis::linear(x, first, last);
+    let values = points.iter().flat_map(|(_, both)| *both);
+    let side = |which: usize| points.iter().map(move |(at, both)| (*at, both[which]));
+    let chart = Chart::new(title, axis(), Axis::around("value", values))
+        .line(side(0), Series::Original)
+        .line(side(1), Series::Decoded)
+        .key(Series::Original, "original")
+        .key(Series::Decoded, "reconstruction");
+    let mut html = format!(r#"<div class="charts">{}"#, chart.to_html());
+    if is_near {
+        let errors = || points.iter().map(|(at, [x, y])| (*at, y - x));
+        let y = Axis::around("error", errors().map(|(_, error)| error).chain([0.0]));
+        let chart = Chart::new("Error there", axis(), y).line(errors(), Series::Error);
+        html += &chart.to_html();
+    }
+    html + "</div>"
+}

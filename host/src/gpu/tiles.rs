@@ -293,7 +293,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
     if layout.levels > 0 {
         call.to_lines(job.input)?;
     }
-    let parts = call.coded_parts(job.input, slab.counted());
+    let mut parts = call.coded_parts(job.input, slab.counted());
+    // A small field has lines without codes, and no launch is empty.
+    parts.retain(|part| part.tiling.chunks_of_launch() > 0);
     with_tile_coder!(layout.codec.coder, C => call.encode::<C>(job, &parts, others), call.encode_planes(job, &parts))?;
     let params = FinishParams {
         header: Draft::new(&job.header::<T>()),

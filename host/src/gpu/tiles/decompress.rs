@@ -190,6 +190,9 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
             0 => decode.tiling.chunks_of_launch(),
             listed => listed,
         };
+        if chunks == 0 {
+            return Ok(());
+        }
         with_tile_coder!(self.layout.codec.coder,
             C => with_order!(decode.tiling.order, S => {
                 let blocks = self.blocks(chunks.div_ceil(WARPS))?;

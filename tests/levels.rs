@@ -116,13 +116,13 @@ fn check_shape<T: FromBits>(shape: Shape, lengths: &[u64], axes: Option<Axes>, n
     let bound = bounds()[number as usize % bounds().len()];
     let mut machines = Machine::of_this_computer();
     // Every step of the emulator is checked.
-    machines.retain(|machine| !machine.is_slow() || number % 5 == 0);
+    machines.retain(|machine| !machine.is_slow() || number.is_multiple_of(5));
     let found = faults(&machines, (layout, axes), bound, &field, number);
     assert!(found.is_empty(), "{what} {bound:?}: {found:?}");
     let stream = Machine::Reference.compress_with_axes(layout, axes, bound, &field);
     let stream = stream.expect("compresses");
     check_levels::<T>(&stream, lengths, &what);
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         check_levels_on_kernels::<T>(&stream, &what);
     }
 }

@@ -207,7 +207,7 @@ impl<'a, V: Value> Report<'a, V> {
             let of = |other: &&Summary| section::is_coded_alike(&other.info, &section.summary.info);
             let kind = infos
                 .iter()
-                .position(|other| of(other))
+                .position(of)
                 .and_then(|at| kinds.get(at));
             chart = chart.dot(
                 *point,

@@ -128,7 +128,7 @@ impl<'a> OnDevice<'a> {
         let length = field.len() as u64;
         let expected = compressor.device(Device::Cpu).compress(field)?;
         let input = stream.clone_htod(field).expect("copied");
-        let room = ferrosz::max_compressed_len(length, Dtype::F64) as usize;
+        let room = compressor.max_compressed_len(length, Dtype::F64)? as usize;
         let mut bytes = stream.clone_htod(&vec![0xA5u8; room]).expect("copied");
         gpu.compress(stream, compressor, &input, &mut bytes, workspace)?;
         assert_eq!(workspace.stream_bytes(stream)?, expected.len() as u64);

@@ -270,7 +270,7 @@ impl Decompressor {
         }
     }
 
-    /// The machine that runs kernels, if that is what decodes these levels: of whole fields, and below the level of the anchors.
+    /// The GPU that decodes these levels; none if the CPU does. A GPU decodes levels of whole fields, below the level of the anchors.
     fn gpu_for_levels<V: Value>(
         &self,
         stream: &StreamRef<'_>,

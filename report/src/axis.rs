@@ -6,7 +6,7 @@ const LABELS: f64 = 5.0;
 /// An axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What the numbers are.
+    /// The name of the quantity, which stands beside the axis.
     pub label: String,
     low: f64,
     high: f64,

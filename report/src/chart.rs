@@ -10,7 +10,7 @@ const HEIGHT: f64 = 236.0;
 /// The place of the area with the data: left, top, width, height.
 const AREA: [f64; 4] = [58.0, 8.0, 292.0, 182.0];
 
-/// What a mark stands for; it has a colour, and lines have dashes of their own.
+/// The meaning of a mark of a chart. Each meaning has a colour; its lines also have a pattern of dashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
     /// The original.
@@ -167,7 +167,7 @@ impl Chart {
         self
     }
 
-    /// The place of a point in the area. What is far outside is moved near to it, as numbers of SVG are short.
+    /// The place of a point in the area. A point far outside of the area is moved near to it, so that its numbers stay short.
     fn place(&self, (x, y): (f64, f64)) -> Option<[f64; 2]> {
         let (x, y) = (self.x.place(x)?, self.y.place(y)?);
         Some([

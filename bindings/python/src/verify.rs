@@ -78,7 +78,7 @@ impl Fields {
         }
     }
 
-    /// Of a comparison without a stream, which promises nothing: its bound is what is promised, if there is one.
+    /// The promises for a comparison of two arrays. There is no stream, so the bound of the call is the only promise.
     fn of_arrays(comparison: &Comparison, bound: Option<ErrorBound>, ratio: f64) -> Self {
         let limit = bound.map_or(f64::INFINITY, |_| comparison.judgement.limit);
         let quality = &comparison.quality;

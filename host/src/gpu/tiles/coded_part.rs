@@ -48,7 +48,8 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
         }
     }
 
-    /// All tiles of a layout without lines.
+    /// All tiles of a layout without lines. Where it is the coarse field alone, its marks lie over the codes of the field's tiles,
+    /// which are in the lines by then.
     fn tiles_part(&self, layout: &TileLayout, field: View<u32>, counted: Counted) -> CodedPart {
         let lengths = [Part::Coarse, Part::Fine].map(|part| layout.chunk_length(part));
         CodedPart {

@@ -205,10 +205,7 @@ impl<'a, V: Value> Report<'a, V> {
         }
         for (section, point) in self.sections.iter().zip(&chosen) {
             let of = |other: &&Summary| section::is_coded_alike(&other.info, &section.summary.info);
-            let kind = infos
-                .iter()
-                .position(of)
-                .and_then(|at| kinds.get(at));
+            let kind = infos.iter().position(of).and_then(|at| kinds.get(at));
             chart = chart.dot(
                 *point,
                 &section.summary.bound,

@@ -45,8 +45,10 @@ pub use fault::{Fault, FaultKind, OtherSide};
 pub use thread::EmulatorThread;
 
 use crate::{Kernel, WARP};
+use fault::Problem;
 use launch::Launch;
 use scheduler::Scheduler;
+use std::string::ToString;
 
 /// The order in which the blocks of a grid start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,7 +166,7 @@ impl Emulator {
     ///
     /// # Errors
     ///
-    /// The first fault; the grid's other threads are then dropped without running further.
+    /// The first fault; the grid's other threads are then dropped without running further. A grid without blocks is one.
     ///
     /// # Panics
     ///
@@ -213,6 +215,10 @@ impl Emulator {
             "a block has 1 to 32 whole warps, not {} threads",
             launch.threads
         );
+        if launch.blocks == 0 {
+            let detail = "a launch has at least one block".to_string();
+            return Err(launch.fault(0, 0, None, *Problem::new(FaultKind::EmptyGrid, detail)));
+        }
         let launch = match self.global_shadow {
             true => launch.shadowed(),
             false => launch,

@@ -852,7 +852,9 @@ fn blocks_start_in_the_order_asked_for() {
 }
 
 #[test]
-fn an_empty_grid_does_nothing() {
+fn an_empty_grid_is_a_fault() {
     let launch = Emulator::new().launch_with(0, 32, 0, |_| panic!("there is no thread"));
-    launch.expect("nothing to go wrong");
+    let fault = launch.expect_err("a GPU refuses it");
+    assert_eq!(fault.kind, FaultKind::EmptyGrid);
+    assert_eq!(fault.detail, "a launch has at least one block");
 }

@@ -32,6 +32,8 @@ pub enum FaultKind {
     GlobalRace,
     /// A thread waits, although nothing changes any more.
     EndlessSpin,
+    /// A launch without blocks, which a GPU refuses.
+    EmptyGrid,
     /// The kernel panicked.
     Panicked,
     /// The host has no memory mappings left for the stacks of all resident threads.
@@ -52,6 +54,7 @@ impl fmt::Display for FaultKind {
             Self::StaleRead => "load of global memory that the launch writes",
             Self::GlobalRace => "race on global memory",
             Self::EndlessSpin => "endless spin",
+            Self::EmptyGrid => "empty grid",
             Self::Panicked => "panic",
             Self::OutOfStacks => "out of stacks",
         })

@@ -202,16 +202,24 @@ impl<'a> LevelField<'a> {
         out: &Rows<'_, T>,
     ) {
         let fine = &self.layout.fine;
+        let place = |at: [u64; 3]| {
+            let at = fine.to_coarse(grid, 1 << level, self.to_field(at));
+            grid.flat(at) as usize
+        };
         let [zs, ys, xs] = self.coordinates(region);
+        let is_row = level == self.level && self.dimensions[2].is_one_axis();
+        let width = (*xs.end() + 1).saturating_sub(*xs.start()) as usize;
         let mut row = Vec::new();
         for z in zs {
             for y in ys.clone() {
+                let first = [z, y, *xs.start()];
+                if is_row && width > 0 {
+                    out.put(first, &elements[place(first)..][..width]);
+                    continue;
+                }
                 row.clear();
-                row.extend(xs.clone().map(|x| {
-                    let at = fine.to_coarse(grid, 1 << level, self.to_field([z, y, x]));
-                    elements[grid.flat(at) as usize]
-                }));
-                out.put([z, y, *xs.start()], &row);
+                row.extend(xs.clone().map(|x| elements[place([z, y, x])]));
+                out.put(first, &row);
             }
         }
     }

@@ -67,42 +67,57 @@ use args::{Command, CommandLine};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use failure::Failure;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Parses a command line and runs it; the exit status is 0 only if `run` returns true.
+/// Parses the command line of the process and runs it; the exit status is 0 only if `run` returns true.
 pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
+    ExitCode::from(status_of(std::env::args_os(), run))
+}
+
+/// Parses words, of which the first is the name of the command, and runs them; the exit status, which is 0 only if `run`
+/// returns true. It takes the signals that end the process.
+pub fn status_of<L: Parser>(
+    words: impl IntoIterator<Item = OsString>,
+    run: fn(&L) -> Result<bool, Failure>,
+) -> u8 {
     #[cfg(unix)]
     signals::watch();
-    match run(&parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+    let line = match L::try_parse_from(words) {
+        Ok(line) => line,
+        Err(error) => return explain(error),
+    };
+    match run(&line) {
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(Failure::Closed) => {
             #[cfg(unix)]
             signals::end_by_closed_pipe();
-            ExitCode::FAILURE
+            1
         }
         Err(failure) => {
             output::note(&format!("error: {failure}"));
-            ExitCode::from(failure.exit_status())
+            failure.exit_status()
         }
     }
 }
 
-/// The command line. Of a command that does not exist, only the nearest that does is suggested.
-fn parse<L: Parser>() -> L {
-    L::try_parse().unwrap_or_else(|mut error| {
-        let suggested = error.get(ContextKind::SuggestedSubcommand);
-        // The last is the nearest.
-        if let Some(ContextValue::Strings(names)) = suggested
-            && let Some(nearest) = names.last().cloned()
-        {
-            error.insert(
-                ContextKind::SuggestedSubcommand,
-                ContextValue::Strings(vec![nearest]),
-            );
-        }
-        error.exit()
-    })
+/// Prints what is wrong with the words, or the help that they ask for; the exit status. Of a command that does not exist,
+/// only the nearest that does is suggested.
+fn explain(mut error: clap::Error) -> u8 {
+    let suggested = error.get(ContextKind::SuggestedSubcommand);
+    // The last is the nearest.
+    if let Some(ContextValue::Strings(names)) = suggested
+        && let Some(nearest) = names.last().cloned()
+    {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(vec![nearest]),
+        );
+    }
+    // Nobody reads any more.
+    let _ = error.print();
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// Runs the user's command; false if an error exceeds its bound, a stream is damaged, or one of several inputs failed.

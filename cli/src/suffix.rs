@@ -71,6 +71,10 @@ pub fn check(output: &Location, holds: Holds) -> Result<(), Failure> {
     };
     match output {
         Location::File(path) => match named(path).filter(|format| *format != own) {
+            Some(format @ ("NetCDF" | "HDF5" | "Zarr")) => Err(Failure::usage(format_args!(
+                "{output} would hold {what}, and its suffix says {format}: give it {advice}. Whole files of {format} are \
+                 written by the Python package: pip install 'ferrosz[archive]' has a command ferrosz that takes this line"
+            ))),
             Some(format) => Err(Failure::usage(format_args!(
                 "{output} would hold {what}, and its suffix says {format}: give it {advice}; or write to '-' and redirect \
                  with '>'"

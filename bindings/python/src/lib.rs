@@ -10,6 +10,7 @@ mod bare;
 mod batch;
 mod call;
 mod codec;
+mod command;
 mod compressor;
 mod decompressor;
 mod device;
@@ -24,6 +25,7 @@ mod options;
 mod part;
 mod partial;
 mod pool;
+mod report;
 mod safeguards;
 mod salvage;
 mod stages;
@@ -43,6 +45,8 @@ mod _ferrosz {
     #[pymodule_export]
     use crate::codec::{codec_id, has_splines};
     #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
     use crate::compressor::Compressor;
     #[pymodule_export]
     use crate::decompressor::Decompressor;
@@ -61,6 +65,8 @@ mod _ferrosz {
 
     #[pymodule_export]
     use crate::partial::PartialStream;
+    #[pymodule_export]
+    use crate::report::report_page;
     #[pymodule_export]
     use crate::salvage::salvage;
     #[pymodule_export]

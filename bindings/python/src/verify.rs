@@ -8,7 +8,7 @@ use crate::error::{argument, raised};
 use crate::masked;
 use crate::stream::Bytes;
 use ferrosz::codec::with_value;
-use ferrosz::{Bound as ErrorBound, BoundMode};
+use ferrosz::{Bound as ErrorBound, BoundMode, Info};
 use ferrosz_verify::{Claim, Comparison};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -115,12 +115,7 @@ pub fn verify_stream<'py>(
     let py = original.py();
     let (original, _) = masked::split(original)?;
     let (field, bytes) = (Field::new(&original)?, Bytes::new(stream)?);
-    let info = ferrosz::info(bytes.as_slice()).map_err(|error| raised(py, &error))?;
-    let of_stream = NumberType::of(&info);
-    if field.number_type() != of_stream || field.extents() != info.extents {
-        let of_stream = (info.number_extents(), of_stream);
-        return Err(other_array(py, &field, "stream", of_stream));
-    }
+    let info = info_of(py, &field, &bytes)?;
     let decompressor = of_device(py, device)?;
     let fields = call::run(py, field.bytes(), None, false, move |_| {
         with_value!(info.dtype, V => {
@@ -130,6 +125,23 @@ pub fn verify_stream<'py>(
         })
     })?;
     verification(py, fields)
+}
+
+/// The properties of a stream, which must be of an array as this one is.
+///
+/// # Errors
+///
+/// `ArgumentError` if it is of another type or shape; `DamagedStream`.
+pub fn info_of(py: Python<'_>, field: &Field, stream: &Bytes) -> PyResult<Info> {
+    let info = ferrosz::info(stream.as_slice()).map_err(|error| raised(py, &error))?;
+    let of_stream = NumberType::of(&info);
+    match field.number_type() == of_stream && field.extents() == info.extents {
+        true => Ok(info),
+        false => {
+            let of_stream = (info.number_extents(), of_stream);
+            Err(other_array(py, field, "stream", of_stream))
+        }
+    }
 }
 
 /// Compares an array with one that was decoded by anything: see `ferrosz.verify`. Without the number of bytes of its

@@ -33,6 +33,7 @@ from ._group import Group
 from ._info import Info, info
 from ._levels import levels
 from ._mapped import mapped
+from ._report import Report, report
 from ._saving import load, save
 from ._statistics import Statistics, stats, where
 from ._verification import Verification, verify
@@ -72,6 +73,7 @@ __all__ = [
     "PartialStream",
     "PresetKept",
     "RepeatedCompression",
+    "Report",
     "Stream",
     "SmallChunks",
     "Statistics",
@@ -91,6 +93,7 @@ __all__ = [
     "levels",
     "load",
     "release_memory",
+    "report",
     "salvage",
     "save",
     "stats",

@@ -31,6 +31,7 @@ __all__ = [
     "bare_outline",
     "bare_replace",
     "codec_id",
+    "command",
     "compact",
     "compress_batch",
     "decompress_batch",
@@ -38,6 +39,7 @@ __all__ = [
     "has_splines",
     "info",
     "release_memory",
+    "report_page",
     "salvage",
     "update",
     "update_in_place",
@@ -223,6 +225,10 @@ def verify_arrays(
     original: Any, decoded: Any, bound: tuple[str, float] | None, stream_bytes: int | None
 ) -> Verification: ...
 def verify_stream(original: Any, stream: Buffer, device: str) -> Verification: ...
+def command(words: list[str]) -> int: ...
+def report_page(
+    original: Any, name: str, streams: list[tuple[str, Buffer, str]], device: str
+) -> tuple[str, list[bool]]: ...
 def detect_fill(array: Any) -> list[float]: ...
 def release_memory() -> None: ...
 def stats(

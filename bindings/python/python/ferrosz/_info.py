@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _ferrosz
+from ._html import table
 from ._mapped import mapped
 
 if TYPE_CHECKING:
@@ -99,6 +100,20 @@ class Info:
 
     def __repr__(self) -> str:
         return f"<ferrosz.Info: {self}; absolute error {self.absolute_error:.4e}>"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "array": f"{' x '.join(map(str, self.shape))} {self.dtype}",
+            "bound": f"{self.mode} {self.bound:g}",
+            "absolute error": f"{self.absolute_error:.4g}",
+            "codec": self.codec,
+            "bytes": f"{self.array_bytes:,} to {self.stream_bytes:,}",
+            "ratio": f"{self.ratio:.2f}",
+            "bits a value": f"{self.bits_per_value:.3f}",
+            "missing values": ", ".join(f"{value:g}" for value in self.fill) or "none",
+            "safeguards": ", ".join(self.safeguards) or "none",
+        }
+        return table("ferrosz stream", rows.items())
 
 
 def info(stream: Buffer | str | os.PathLike[str]) -> Info:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _ferrosz
+from ._html import table
 from ._mapped import mapped
 from .errors import ArgumentError
 
@@ -93,6 +94,23 @@ class Verification:
             f"<ferrosz.Verification: {verdict}; largest error {self.largest_error:.4e} of {self.absolute_error:.4e} "
             f"promised; PSNR {self.psnr:.2f} dB, ratio {self.ratio:.2f}>"
         )
+
+    def _repr_html_(self) -> str:
+        wrong = max(self.over_limit, self.over_promised)
+        rows = {
+            "bound": "kept" if self.kept else f"NOT KEPT by {wrong} of {self.size} values",
+            "largest error": f"{self.largest_error:.4g} of {self.absolute_error:.4g} promised",
+            "where": "nowhere" if self.largest_error_at is None else f"value {self.largest_error_at:,}",
+            "PSNR": f"{self.psnr:.2f} dB",
+            "RMSE": f"{self.rmse:.4g}",
+            "SSIM": "unknown" if self.ssim is None else f"{self.ssim:.6f}",
+            "ratio": f"{self.ratio:.2f}",
+            "not finite": f"{self.not_finite:,}, of which {self.not_finite_changed:,} changed",
+            "missing values": f"{self.fill_elements:,}, of which {self.fill_elements_kept:,} came back",
+            "zeros": f"{self.zeros:,}, of which {self.zeros_kept:,} came back",
+            "signs": f"{self.signs_flipped:,} changed",
+        }
+        return table("ferrosz verification", rows.items())
 
 
 def verify(

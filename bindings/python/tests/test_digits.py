@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import ferrosz
+from ferrosz import archive
+from ferrosz.__main__ import main
+from ferrosz.xarray import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -82,3 +86,35 @@ def test_digits_are_the_bound_pwrel(field: np.ndarray, tmp_path: Path) -> None:
 def test_wrong_digits_say_what_is_wrong(settings: dict[str, Any], message: str, field: np.ndarray) -> None:
     with pytest.raises(ferrosz.ArgumentError, match=message):
         ferrosz.compress(field, **settings)
+
+
+def dataset() -> xr.Dataset:
+    walk = np.random.default_rng(1).normal(0, 0.1, (40, 60, 80)).cumsum(axis=2).astype("f4")
+    walk[:, :, 0] = 0
+    return xr.Dataset({"t": (("time", "y", "x"), 280 + walk), "u": (("time", "y", "x"), walk)})
+
+
+@pytest.mark.parametrize("name", ["out.nc", "out.zarr"])
+def test_archives_take_digits(name: str, tmp_path: Path) -> None:
+    """In the command, with digits of one variable's own; in Python; and in an encoding of xarray."""
+    found = dataset()
+    found.to_netcdf(tmp_path / "in.nc")
+    target = tmp_path / name
+    command = ["convert", tmp_path / "in.nc", target, "--digits", 5, "--bound", "u=digits:2", "--quiet", "--verify"]
+    assert main([*map(str, command)]) == 0
+    with xr.open_dataset(target, engine="h5netcdf") if name == "out.nc" else xr.open_zarr(target, consolidated=False) as back:
+        for variable, digits in (("t", 5), ("u", 2)):
+            assert back[variable].attrs["ferrosz_mode"] == "pwrel" and back[variable].attrs["ferrosz_bound"] == float(f"5e-{digits}")
+            errors = abs(back[variable].values.astype("f8") - found[variable].values.astype("f8"))
+            assert (errors <= 5 * 10.0**-digits * abs(found[variable].values.astype("f8")) * (1 + 1e-12)).all()
+        assert (back["u"].values[:, :, 0] == 0).all()
+    done = archive.convert(tmp_path / "in.nc", tmp_path / f"again.{name}", digits=5, bounds={"u": {"digits": 2}})
+    assert {key: variable.bound for key, variable in done.items()} == {"t": 5e-5, "u": 5e-2}
+    assert encoding(found, digits=3).attributes["t"]["ferrosz_bound"] == 5e-3
+
+
+def test_digits_beside_another_bound_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset().to_netcdf(tmp_path / "in.nc")
+    assert main(["convert", str(tmp_path / "in.nc"), str(tmp_path / "out.nc"), "--digits", "4", "--abs", "1"]) == 2
+    assert "t: give one of abs, range, max, pwrel, digits, or abs and pwrel, not ['abs', 'digits']" in capsys.readouterr().err
+    assert not (tmp_path / "out.nc").exists()

@@ -23,7 +23,7 @@ from exact import beyond
 import ferrosz
 from ferrosz import archive
 from ferrosz.__main__ import main
-from ferrosz.archive import Entry, _checked, _community, _information, _noise, _precision, _units
+from ferrosz.archive import Entry, _checked, _community, _information, _many, _noise, _precision, _units
 from ferrosz.archive.__main__ import main as archive_main
 from ferrosz.xarray import encoding
 
@@ -194,7 +194,7 @@ def test_the_file_of_a_plan_comes_back(planned: dict[str, Any], tmp_path: Path) 
 
 def test_names_are_not_guessed_at(tmp_path: Path) -> None:
     """YAML takes `no` for false and 1e-3 for a text. Groups have slashes."""
-    entries = {name: Entry({"abs": 1e-3}) for name in ("no", "1", "a b", 'quo"te', "sub/q", "null", "é")}
+    entries = {name: Entry({"abs": 1e-3}) for name in ("no", "1", "a b", "a: b", "#1", 'quo"te', "sub/q", "null", "é")}
     archive.save_plan(tmp_path / "plan.yaml", entries)
     found = archive.load_plan(tmp_path / "plan.yaml")
     assert list(found) == list(entries) and all(entry.settings == {"abs": 1e-3} for entry in found.values())
@@ -330,6 +330,39 @@ def test_a_folder_and_a_group_are_planned(folder: Path, tmp_path: Path) -> None:
     assert again["RAINNC"].entry.settings == {"abs": 0.005}
     # What ferrosz has coded already stays exact.
     assert again["T2"].entry.is_exact and "ferrosz has left an error of up to 0.01" in again["T2"].entry.reason
+
+
+def test_files_with_different_variables_have_one_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each file is planned by itself. A variable of two has the strictest bound, and each file what it has of the plan."""
+    values = plans.smooth(1)
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    for path, name, digits in (("a.nc", "a", 2), ("sub/a.nc", "a", 3), ("b.nc", "b", 1), ("c.zarr", "c", 1)):
+        found = xr.Dataset({name: (("t", "y", "x"), np.round(values, digits)), "step": ("t", np.arange(float(plans.TIMES)))})
+        (found.to_zarr if path.endswith("zarr") else found.to_netcdf)(tmp_path / "in" / path)
+    file, out = tmp_path / "plan.yaml", tmp_path / "out"
+    assert command("plan", tmp_path / "in", "--each", "--out", file) == 0
+    entries = archive.load_plan(file)
+    settings = {name: entry.settings for name, entry in entries.items()}
+    assert settings == {"a": {"abs": 0.0005}, "b": {"abs": 0.05}, "c": {"abs": 0.05}, "step": None}
+    assert command("convert", tmp_path / "in", "--out-dir", out, "--plan", file, "--quiet") == 0
+    assert command("verify", tmp_path / "in", "--out-dir", out, "--plan", file, "--quiet") == 0
+    with netCDF4.Dataset(out / "sub" / "a.nc") as one, netCDF4.Dataset(out / "a.nc") as other:
+        assert one["a"].ferrosz_bound == other["a"].ferrosz_bound == 0.0005
+    done = archive.convert_files(tmp_path / "in", out_dir=tmp_path / "again", format="nc", plan=file)
+    assert sorted(name for variables in done.values() for name in variables) == ["a", "a", "b", "c"]
+    file.write_text(HEAD + "  lost: {abs: 1}\n  gone: {exact: true}\n")
+    assert command("convert", tmp_path / "in", "--out-dir", tmp_path / "none", "--plan", file, "--quiet") == 2
+    assert "plan: no source has the variable 'lost'" in capsys.readouterr().err and not (tmp_path / "none").exists()
+
+
+def test_of_several_files_the_strictest_bound_counts() -> None:
+    exact, large, small = Entry(None, "kind"), Entry({"abs": 2.0}), Entry({"abs": 1.0, "preset": "fast"})
+    relative = Entry({"pwrel": 1e-3})
+    assert _many._strictest(large, small) is small and _many._strictest(small, large) is small
+    assert _many._strictest(large, exact) is exact and _many._strictest(exact, large) is exact
+    assert _many._strictest(large, relative).is_exact
+    crossed = _many._strictest(Entry({"abs": 1.0, "pwrel": 0.5}), Entry({"abs": 2.0, "pwrel": 0.1}))
+    assert crossed.settings == {"abs": 1.0, "pwrel": 0.1}
 
 
 def test_groups_and_some_variables_alone(tmp_path: Path) -> None:
@@ -471,6 +504,7 @@ def test_what_is_no_white_noise_is_none() -> None:
         "smooth": maps(),
         "a random walk": 280 + walk.cumsum(1),
         "white along one axis alone": 280 + walk.cumsum(0),
+        "a walk along both": 280 + walk.cumsum(0).cumsum(1),
         "larger for larger values": np.exp(maps() - 280) * (1 + 0.01 * walk),
         "nothing but noise": walk,
         "too small": (maps() + 0.1 * walk)[:40, :40],

@@ -6,13 +6,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import ArgumentError
 from ._temporary import written
-from .archive import convert, convert_files, load_plan, plan, save_plan, score_card, verify
+from .archive import Entry, convert, convert_files, load_plan, plan, save_plan, score_card, verify
 from .archive._command import (
     BOUNDS,
     DONE,
@@ -30,6 +30,7 @@ from .archive._command import (
     variable,
 )
 from .archive._files import pairs_of
+from .archive._many import parts_of, together
 from .archive._netcdf import is_file
 from .archive._paths import bytes_on_disk, paths_of
 from .archive._plan_file import text_of
@@ -87,6 +88,8 @@ def _add_plan(command: argparse.ArgumentParser) -> None:
     add_settings(command)
     command.add_argument("--chunks", type=lengths, metavar="DIMENSION=LENGTH,...", help="the shape of chunks")
     command.add_argument("--format", choices=("nc", "zarr"), help="what the target will be; the same as the source")
+    each = "plan each file and group by itself, as --out-dir of `convert` writes them, and one plan for all"
+    command.add_argument("--each", action="store_true", help=each)
     command.add_argument("--out", metavar="FILE", help="write the plan to this file, and show a table; else show the plan")
     command.add_argument("--card", metavar="FILE", help="write a score card of the plan, in HTML")
     command.set_defaults(run=_plan, workers=None, scheduler=None)
@@ -114,6 +117,13 @@ def _pairs(given: argparse.Namespace) -> list[tuple[Any, Any]]:
     return pairs_of(sources, target, given.out_dir, given.format)
 
 
+def _parts(given: argparse.Namespace, planned: Mapping[str, Entry] | None) -> list[tuple[Any, Any, Any]]:
+    """Each source with its target, and what it has of a plan."""
+    pairs = _pairs(given)
+    parts = parts_of(planned, [source for source, _ in pairs], given.dimension)
+    return [(*pair, part) for pair, part in zip(pairs, parts, strict=True)]
+
+
 def _settings(given: argparse.Namespace) -> dict[str, Any]:
     """What all commands have that code something. The file of a plan is read once."""
     settings = {name: getattr(given, name) for name in (*BOUNDS, "digits", "preset", "chunks", "dimension")}
@@ -121,17 +131,32 @@ def _settings(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _plan(given: argparse.Namespace, client: Any) -> int:
-    source = given.places if len(given.places) > 1 else given.places[0]
-    suffix = given.format or ("zarr" if paths_of(source) is None else "nc")
-    found = plan(source, target=f"target.{suffix}", **_settings(given))
+    settings = _settings(given)
+    if given.each:
+        pairs = pairs_of(given.places, None, ".", given.format)
+        parts = parts_of(settings.pop("plan"), [source for source, _ in pairs], given.dimension)
+        each = zip(pairs, parts, strict=True)
+        found = together(plan(source, target=target, plan=part, **settings) for (source, target), part in each)
+        source: Any = [source for source, _ in pairs]
+    else:
+        source = given.places if len(given.places) > 1 else given.places[0]
+        suffix = given.format or ("zarr" if paths_of(source) is None else "nc")
+        found = plan(source, target=f"target.{suffix}", **settings)
     if given.out is None:
         print(text_of(found, "FILE"), end="")
     else:
         save_plan(given.out, found)
-        print(table_of(found, bytes_on_disk(source)))
+        print(table_of(found, _bytes_of(source)))
     if given.card is not None:
         _write_text(given.card, score_card(found, title=" ".join(given.places)))
     return DONE
+
+
+def _bytes_of(source: Any) -> int | None:
+    """The bytes of sources, which may be files and groups."""
+    sizes = [bytes_on_disk(each) for each in (source if isinstance(source, list) else [source])]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _convert(given: argparse.Namespace, client: Any) -> int:
@@ -139,10 +164,10 @@ def _convert(given: argparse.Namespace, client: Any) -> int:
     settings |= {"bounds": dict(given.bound or ()), "variables": dict(given.variable) if given.variable else None}
     settings["shards"] = given.shards
     if given.dry_run:
-        for source, target in _pairs(given):
+        for source, target, part in _parts(given, settings.pop("plan")):
             if not given.in_place:
                 print(f"{target}:")
-            print(table_of(plan(source, target=target, **settings), bytes_on_disk(source)))
+            print(table_of(plan(source, target=target, plan=part, **settings), bytes_on_disk(source)))
         return DONE
     return _write(given, {**settings, "verify": given.verify, "client": client})
 
@@ -155,15 +180,15 @@ def _decompress(given: argparse.Namespace, client: Any) -> int:
 
 def _write(given: argparse.Namespace, settings: dict[str, Any]) -> int:
     progress = None if given.quiet else Progress()
-    for source, target in _pairs(given):
+    for source, target, part in _parts(given, settings.pop("plan", None)):
         if given.out_dir is not None:
             Path(target).parent.mkdir(parents=True, exist_ok=True)
         if given.skip and os.path.exists(target):
             continue
         if given.in_place:
-            done = {target: convert(source, target, progress=progress, **settings)}
+            done = {target: convert(source, target, plan=part, progress=progress, **settings)}
         else:
-            done = convert_files(source, target, progress=progress, **settings)
+            done = convert_files(source, target, plan=part, progress=progress, **settings)
         for variables in done.values():
             for name, found in variables.items():
                 print(line_of_variable(name, found, is_file(target)))
@@ -173,14 +198,14 @@ def _write(given: argparse.Namespace, settings: dict[str, Any]) -> int:
 
 def _verify(given: argparse.Namespace, client: Any) -> int:
     progress = None if given.quiet else Progress()
-    pairs = _pairs(given)
     planned = None if given.plan is None else load_plan(given.plan)
-    if given.card is not None and (planned is None or len(pairs) > 1):
+    parts = _parts(given, planned)
+    if given.card is not None and (planned is None or len(parts) > 1):
         raise ArgumentError("--card: a score card is of one target and a plan: give --plan, and one target")
-    settings = {"dimension": given.dimension, "client": client, "exact": not given.in_place, "plan": planned}
+    settings = {"dimension": given.dimension, "client": client, "exact": not given.in_place}
     statuses = []
-    for source, target in pairs:
-        found = verify(source, target, progress=progress, **settings)
+    for source, target, part in parts:
+        found = verify(source, target, plan=part, progress=progress, **settings)
         statuses.append(show_verified(found))
         if given.card is not None:
             _write_text(given.card, score_card(planned or {}, found, title=str(target)))

@@ -113,7 +113,8 @@ def plan(
     groups = groups_of(source)
     entries = entries_of(plan)
     if plan is None and not bounds and not any(given[name] is not None for name in GIVEN) and not _has_bound(variables):
-        entries = _suggested(source, groups, variables, dimension, note)
+        options = {name: given[name] for name in ("preset", "fill") if given[name] is not None}
+        entries = _suggested(source, groups, variables, options, dimension, note)
         variables, note = coded_by(entries), _say_nothing
     asked = asked_for(variables, bounds, plan, given, chunks, shards, as_stored=to_file)
     asked.check(groups)
@@ -136,9 +137,14 @@ def _has_bound(variables: Variables) -> bool:
 
 
 def _suggested(
-    source: Any, groups: list[str], variables: Variables, dimension: str | None, note: Note
+    source: Any,
+    groups: list[str],
+    variables: Variables,
+    options: dict[str, Any],
+    dimension: str | None,
+    note: Note,
 ) -> dict[str, Entry]:
-    """A bound for each variable, or for those that are named, with settings that they have."""
+    """A bound for each variable, or for those that are named, with settings that they have, and options of all."""
     if not is_installed():
         note(
             "compression-recommendations is not installed, so no bound comes from the community: "
@@ -154,7 +160,7 @@ def _suggested(
                 path = name_in(group, name)
                 if named is None or path in own:
                     entry = suggest(opened, name)
-                    settings = None if entry.settings is None else {**entry.settings, **own.get(path, {})}
+                    settings = None if entry.settings is None else {**options, **entry.settings, **own.get(path, {})}
                     found[path] = replace(entry, settings=settings)
     return found
 
@@ -174,15 +180,16 @@ def _coded(choice: Choice, to_file: bool, entry: Entry | None) -> Planned:
     extremes = min(low for low, _ in ends), max(high for _, high in ends)
     settings = (field, choice.chunks, choice.bound, extremes, choice.options)
     codec = filter_of(*settings) if to_file else codec_of(*settings)
-    fill = ["auto", *missing]
-    compressor = codec.compressor(fill) if isinstance(codec, Ferrosz) else codec._compressor(fill)
+    marks = ["auto", *missing]
+    compressor = codec.compressor(marks) if isinstance(codec, Ferrosz) else codec._compressor(marks)
     started = perf_counter()
     lengths = [len(compressor.compress(values)) for values in samples]
     seconds += perf_counter() - started
     name = codec.codec or codec.preset or "small"
     margin = margin_of(field, choice.bound, extremes)
     bound = bound_of(field, codec, margin)
-    how, given = _how(field, codec, margin), Entry({**choice.bound, **choice.options})
+    fill = {} if choice.ask else {"fill": list(field.fill or missing)}
+    how, given = _how(field, codec, margin), Entry({**choice.bound, **choice.options, **fill})
     return _planned(field, bound, name, how, choice.source_bytes, lengths, samples, seconds, entry or given, choice.chunks)
 
 

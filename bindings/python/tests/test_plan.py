@@ -380,6 +380,41 @@ def test_groups_and_some_variables_alone(tmp_path: Path) -> None:
     assert done.keys() == {"sub/a"}
 
 
+def test_values_of_all_kinds_are_planned() -> None:
+    """Constants, missing values, numbers of any size, and types that have not all bounds: what cannot be judged is exact."""
+    shape, rng = (12, 60, 120), np.random.default_rng(0)
+    walk = rng.normal(0, 1, shape).cumsum(2)
+    fields = {
+        "missing": np.full(shape, np.nan, "f4"),
+        "constant": np.full(shape, 5.5, "f4"),
+        "two": np.where(walk > 0, 0.5, 1.5),
+        "tiny": (rng.random(shape) * 1e-42).astype("f4"),
+        "huge": rng.random(shape) * 1e300,
+        "half": walk.astype("f2"),
+    }
+    judged = {
+        "walk": walk,
+        "endless": np.where(walk > 20, np.inf, walk),
+        "swapped": walk.astype(">f4"),
+        "marked": np.where(rng.random(shape) > 0.9, 1e20, walk).astype("f4"),
+    }
+    found = archive.plan(xr.Dataset({name: (("t", "y", "x"), values) for name, values in (fields | judged).items()}))
+    assert {name for name, planned in found.items() if planned.entry.is_exact} == fields.keys()
+    assert "float16 has no bound relative to each value" in found["half"].entry.reason
+    for name in judged:
+        # Whatever stands for missing elements, and whatever the type.
+        assert found[name].entry.source == "information" and found[name].entry.settings == found["walk"].entry.settings
+
+
+def test_options_are_part_of_a_plan(folder: Path) -> None:
+    """A plan that was made with a preset is converted with it."""
+    with xr.open_dataset(folder / "wrf.nc") as found:
+        plan = archive.plan(found, preset="fast")
+        given = archive.plan(found, abs=1.0, preset="fast", fill=[])
+    assert plan["RAINNC"].entry.settings == {"abs": 0.005, "preset": "fast"}
+    assert given["T2"].entry.settings == {"abs": 1.0, "preset": "fast", "fill": []}
+
+
 def test_xarray_takes_a_plan(folder: Path, tmp_path: Path) -> None:
     with xr.open_dataset(folder / "wrf.nc", mask_and_scale=False) as found:
         plan = archive.plan(found)
@@ -505,6 +540,7 @@ def test_what_is_no_white_noise_is_none() -> None:
         "a random walk": 280 + walk.cumsum(1),
         "white along one axis alone": 280 + walk.cumsum(0),
         "a walk along both": 280 + walk.cumsum(0).cumsum(1),
+        "a walk along a line": 280 + walk.ravel().cumsum(),
         "larger for larger values": np.exp(maps() - 280) * (1 + 0.01 * walk),
         "nothing but noise": walk,
         "too small": (maps() + 0.1 * walk)[:40, :40],
@@ -518,7 +554,7 @@ def test_rounding_is_found_and_nothing_else_taken_for_it() -> None:
     values = maps() + noise
     for digits in (-1, 0, 1, 2, 3):
         for kind in ("f4", "f8"):
-            found = _precision.rounding_of([np.round(values, digits).astype(kind)])
+            found = _precision.rounding_of([np.round(20 * (values - 280), digits).astype(kind)])
             assert found is not None and found.step == pytest.approx(10.0**-digits)
             assert found.is_whole == (digits <= 0)
     for step in (0.5, 2.0**-5):
@@ -534,6 +570,8 @@ def test_rounding_is_found_and_nothing_else_taken_for_it() -> None:
         assert (plans.rounded_bits(moved.astype("f4"), bits) == rounded).all()
     assert _precision.rounding_of([values.astype("f4")]) is None
     assert _precision.rounding_of([values]) is None
+    few = np.where(values > 280, 0.5, 1.5)
+    assert _precision.rounding_of([few]) is None and _precision.rounding_of([np.full((300, 400), 5.5, "f4")]) is None
     one_is_not = np.round(values, 2)
     one_is_not[7, 7] += 0.001
     assert _precision.rounding_of([one_is_not]) is None or _precision.rounding_of([one_is_not]).step == pytest.approx(0.001)

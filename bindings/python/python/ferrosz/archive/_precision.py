@@ -16,8 +16,8 @@ LARGEST, SMALLEST = 4, -12
 # A step is told from the spacing of floats if it has at least so many of these.
 CLEAR = 4.0
 
-# So few values show nothing.
-FEWEST_VALUES = 1000
+# So few values, and so few different ones, show nothing: 0.5 and 1.5 may be all there is to measure.
+FEWEST_VALUES, FEWEST_DIFFERENT = 1000, 20
 
 # So many zero bits behind the last one that is set are no chance.
 FEWEST_ZERO_BITS = 3
@@ -43,9 +43,9 @@ class Rounded:
 
 
 def rounding_of(samples: list[Any]) -> Rounded | None:
-    """How all finite values of these arrays were rounded; None if they were not, or if there are too few."""
+    """How all finite values of these arrays were rounded; None if they were not, or if there are too few to tell."""
     values = np.concatenate([each[np.isfinite(each) & (each != 0)] for each in samples]) if samples else np.zeros(0)
-    if values.size < FEWEST_VALUES:
+    if values.size < FEWEST_VALUES or np.unique(values).size < FEWEST_DIFFERENT:
         return None
     clear = CLEAR * float(np.spacing(np.abs(values).max()))
     tens = (exponent for exponent in range(LARGEST, SMALLEST - 1, -1) if 10.0**exponent >= clear)

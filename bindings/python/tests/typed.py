@@ -60,6 +60,15 @@ ferrosz.cf.attributes(FerroszCodec(abs=1e-3))
 assert_type(ferrosz.archive.convert("months", "t.zarr", range=1e-3, chunks={"time": 5}), dict[str, ferrosz.archive.Variable])
 assert_type(bool(ferrosz.archive.verify("months", "t.zarr")["t"]), bool)
 
+planned = ferrosz.archive.plan("months")
+assert_type(planned, dict[str, ferrosz.archive.Planned])
+assert_type(ferrosz.archive.load_plan("plan.yaml")["t"].reason, str)
+ferrosz.archive.save_plan("plan.yaml", planned)
+ferrosz.archive.convert("months", "t.zarr", plan=planned)
+assert_type(ferrosz.archive.score_card(planned, ferrosz.archive.verify("months", "t.zarr", plan="plan.yaml")), str)
+assert_type(ferrosz.pwrel_of_digits(4), float)
+assert_type(ferrosz.xarray.encoding(xr.Dataset(), plan="plan.yaml"), ferrosz.xarray.Encoding)
+
 done = ferrosz.archive.convert_files("in", out_dir="out", format="nc", range=1e-3)
 assert_type(done, dict[str, dict[str, ferrosz.archive.Variable]])
 encoding = ferrosz.xarray.encoding(xr.Dataset(), range=1e-3, variables={"t": {"abs": 1}})
@@ -70,6 +79,7 @@ assert_type(ferrosz.info("t.fsz"), ferrosz.Info)
 assert_type(ferrosz.verify(array, array, range=1e-3), ferrosz.Verification)
 assert_type(ferrosz.Compressor(abs=1e-3, threads=2).compress(array), ferrosz.Stream)
 
+ferrosz.compress(array, digits="4")  # type: ignore[arg-type]
 ferrosz.compress(array, abs="1e-3")  # type: ignore[arg-type]
 ferrosz.compress(array, abs=1, preset="tiny")  # type: ignore[arg-type]
 ferrosz.hdf5.Ferrosz(range=1e-3)  # type: ignore[arg-type]

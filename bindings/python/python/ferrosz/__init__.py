@@ -29,6 +29,7 @@ from ._ferrosz import (
     update_in_place,
 )
 from ._damage import Damage
+from ._digits import pwrel_of_digits, pwrel_or_digits
 from ._group import Group
 from ._info import Info, info
 from ._levels import levels
@@ -92,6 +93,7 @@ __all__ = [
     "info",
     "levels",
     "load",
+    "pwrel_of_digits",
     "release_memory",
     "report",
     "salvage",
@@ -111,6 +113,7 @@ def compress(
     range: float | None = None,
     max: float | None = None,
     pwrel: float | None = None,
+    digits: int | None = None,
     psnr: float | None = None,
     rmse: float | None = None,
     mae: float | None = None,
@@ -150,6 +153,8 @@ def compress(
         The bound: |x - x'| is at most `abs`; `range` times max - min of the finite values; `max` times the largest
         magnitude; or `pwrel` times |x|, for each value. 0 is lossless. Of complex numbers the values are the real and the
         imaginary parts: each is within the bound, and a range is that of all parts.
+    digits
+        In place of `pwrel`: each value keeps so many significant decimal digits, as `pwrel_of_digits` defines them.
     psnr, rmse, mae, ratio
         In place of a bound, a target that the bound is searched for: at least so many decibels, at most this root mean
         square error, at most this mean absolute error, at least this ratio of bytes.
@@ -229,11 +234,12 @@ def compress(
     ...
     ferrosz.errors.ArgumentError: give only one of the bounds and targets abs, range
     """
+    targets = {"abs": abs, "range": range, "max": max, "psnr": psnr, "rmse": rmse, "mae": mae, "ratio": ratio}
     compressor = Compressor(
         abs=abs,
         range=range,
         max=max,
-        pwrel=pwrel,
+        pwrel=pwrel_or_digits(pwrel, digits, targets),
         psnr=psnr,
         rmse=rmse,
         mae=mae,

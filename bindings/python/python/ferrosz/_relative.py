@@ -13,6 +13,7 @@ import numpy as np
 from . import ArgumentError, cf, detect_fill
 from ._carrier import fills_in_carrier, to_carrier
 from ._device import is_on_gpu
+from ._rounding import below
 from ._settings import fills, number
 
 
@@ -49,8 +50,8 @@ def absolute_error(array: Any, *, range: float | None, max: float | None, fill: 
 def error_of_extremes(low: float, high: float, *, range: float | None, max: float | None) -> float:
     """`range` times high - low, or `max` times the larger magnitude, rounded down."""
     if range is not None:
-        return _product_below(range, Fraction(high) - Fraction(low))
-    return _product_below(max or 0.0, Fraction(high if high > -low else -low))
+        return below(Fraction(range) * (Fraction(high) - Fraction(low)))
+    return below(Fraction(max or 0.0) * Fraction(high if high > -low else -low))
 
 
 def values_of(array: Any) -> Any:
@@ -108,10 +109,3 @@ def _as_element(value: float, dtype: np.dtype[Any]) -> Any:
         return int(value) if value.is_integer() and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max else value
     with np.errstate(over="ignore"):
         return np.asarray(value).astype(dtype)[()]
-
-
-def _product_below(factor: float, of: Fraction) -> float:
-    """The greatest double that does not exceed the product."""
-    exact = Fraction(factor) * of
-    product = float(exact)
-    return product if Fraction(product) <= exact else math.nextafter(product, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import ArgumentError
+from .errors import ArgumentError
 
 
 def number(name: str, value: Any) -> float | None:

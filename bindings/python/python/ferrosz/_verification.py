@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _ferrosz
+from ._digits import pwrel_or_digits
 from ._html import table
 from ._mapped import mapped
 from .errors import ArgumentError
@@ -121,6 +122,7 @@ def verify(
     range: float | None = None,
     max: float | None = None,
     pwrel: float | None = None,
+    digits: int | None = None,
     stream_bytes: int | None = None,
     device: str = "auto",
 ) -> Verification:
@@ -133,7 +135,7 @@ def verify(
     decoded
         A stream, or the path of a file that has one; its bound is the one that it names. Or an array of the type and
         the shape of the original.
-    abs, range, max, pwrel
+    abs, range, max, pwrel, digits
         For an array, the bound that is to be kept, as that of `compress`. Without one, errors are only measured.
     stream_bytes
         For an array, the bytes that it had as a stream, for the ratio.
@@ -153,7 +155,8 @@ def verify(
     >>> bool(found), found.largest_error < 2.5e-4, found.ratio
     (True, True, 2.0)
     """
-    given = {"abs": abs, "range": range, "max": max, "pwrel": pwrel}
+    absolute = {"abs": abs, "range": range, "max": max}
+    given = {**absolute, "pwrel": pwrel_or_digits(pwrel, digits, absolute)}
     bounds = [(name, bound) for name, bound in given.items() if bound is not None]
     if len(bounds) > 1:
         raise ArgumentError(f"give only one of the bounds {', '.join(name for name, _ in bounds)}")

@@ -25,6 +25,7 @@ import xarray as xr
 from . import ArgumentError, cf
 from .archive import Variable
 from .archive._bounds import bound_of
+from .archive._asked import PlanGiven, asked_for
 from .archive._choice import Choice, choose
 from .archive._first_pass import codec_found, error_attributes, filter_found
 from .archive._layout import layout_of
@@ -81,6 +82,8 @@ def encoding(
     abs: float | None = None,
     max: float | None = None,
     pwrel: float | None = None,
+    digits: int | None = None,
+    plan: PlanGiven = None,
     variables: Mapping[str, Settings] | None = None,
     fill: Iterable[float] | None = None,
     preset: str | None = None,
@@ -95,11 +98,13 @@ def encoding(
     engine
         `"h5netcdf"` for `to_netcdf(..., engine="h5netcdf")`, the default, or `"zarr"`. Other engines write no filter of
         ferrosz, and are an error that says why.
-    range, abs, max, pwrel
+    range, abs, max, pwrel, digits
         The bound of all measured variables with 65,536 elements or more. Coordinates, flags, integers and what is small
         have no entry, and stay exact: `ferrosz.archive.plan` says why. Without a bound only those of `variables` have.
     variables
         Settings of single variables, such as `{"t2m": {"abs": 0.01}}`: a bound, `fill`, `preset`, `codec` or `rank`.
+    plan
+        In place of both, a plan, as `ferrosz.archive.convert` takes it.
     fill
         Values that look like those of missing elements, and are values like others: `[]`, as `ferrosz.archive.convert`
         has it.
@@ -130,11 +135,12 @@ def encoding(
     if not isinstance(dataset, xr.Dataset):
         raise ArgumentError(f"dataset: {type(dataset).__name__} is none; an array becomes one by array.to_dataset(name=...)")
     engine = _engine(engine)
-    given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
-    defaults = {name: value for name, value in given.items() if value is not None}
+    given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "digits": digits, "fill": fill, "preset": preset}
+    asked = asked_for(None, variables, plan, given, chunks, as_stored=True)
     source = open_source(dataset, None)
     found = Encoding()
-    for choice in choose(source, None, defaults, chunks, None, bounds=variables or {}, as_stored=True):
+    how = (asked.variables, asked.defaults, chunks, None)
+    for choice in choose(source, *how, bounds=asked.bounds, as_stored=True):
         name = choice.field.name
         cf.note_error(dataset[name])
         found[name], found.attributes[name] = _entry(_aligned(choice, dataset[name], chunks), engine, client)

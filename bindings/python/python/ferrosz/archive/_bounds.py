@@ -12,6 +12,7 @@ import xarray as xr
 
 from .. import ArgumentError, cf, detect_fill
 from .._relative import error_of_extremes, extremes_of
+from .._rounding import below
 from ..hdf5 import Ferrosz
 from ..hdf5._filter import chosen_once, told_fill
 from ..zarr import FerroszCodec, codec_of_chunks
@@ -112,7 +113,27 @@ def _limit_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, f
         return {"abs": float(packed_limits(field, bound, extremes)[0])}
     if "range" in bound or "max" in bound:
         return {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
+    if len(bound) > 1:
+        return {"pwrel": _share_within(bound, extremes)}
     return dict(bound)
+
+
+def _share_within(bound: Mapping[str, float], extremes: tuple[float, float]) -> float:
+    """The greatest share of each value that is within both bounds: an absolute one, and a share of each value."""
+    magnitude = max(abs(Fraction(value)) for value in extremes)
+    if magnitude * Fraction(bound["pwrel"]) <= Fraction(bound["abs"]):
+        return bound["pwrel"]
+    return below(Fraction(bound["abs"]) / magnitude)
+
+
+def limits_of(
+    field: Field, bound: Mapping[str, float], extremes: tuple[float, float]
+) -> tuple[float | None, float]:
+    """What values may be off by at most, packed ones in steps, or, without it, by which share of each value."""
+    if field.step is not None:
+        return float(_steps_of(field, bound, extremes)), 0.0
+    found = _limit_of(field, bound, extremes)
+    return found.get("abs"), found.get("pwrel", 0.0)
 
 
 def packed_limits(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> tuple[int, int]:

@@ -6,16 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import ArgumentError
+from .. import ArgumentError, pwrel_of_digits
 from ._bounds import codec_with
 from ._field import Field
-from ._groups import check_groups, names_of, of_group
 from ._layout import layout_of, number_of_boxes
 from ._roles import speaks_of_classes
 from ._sample import looks_like_classes
 from ._source import Source
 
 BOUNDS = ("abs", "range", "max", "pwrel")
+
+# As they are given: digits are a `pwrel`.
+GIVEN = (*BOUNDS, "digits")
+
+# Both of these hold where both are given.
+TOGETHER = {"abs", "pwrel"}
+
 OPTIONS = ("preset", "codec", "rank", "axes", "keep_sign", "keep_zero")
 
 # So many different whole numbers may be classes, if a description speaks of such.
@@ -43,8 +49,8 @@ class Choice:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the bound follows from the range."""
-        return "range" in self.bound or "max" in self.bound
+        """Whether the bound follows from the least and the greatest value."""
+        return "range" in self.bound or "max" in self.bound or len(self.bound) > 1
 
     @property
     def needs_extremes(self) -> bool:
@@ -68,42 +74,6 @@ class Choice:
             "chunks": list(self.chunks),
             "shards": list(self.shards),
         }
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The arguments of a conversion that say what is coded, and how, by the paths of variables."""
-
-    variables: Variables
-    bounds: Mapping[str, Mapping[str, Any]]
-    defaults: dict[str, Any]
-    chunks: Lengths | None
-    shards: Lengths | None
-    as_stored: bool = False
-
-    def check(self, groups: Sequence[str]) -> None:
-        """An error if a variable that is named is in no group."""
-        named = [self.variables] if isinstance(self.variables, str) else self.variables or ()
-        check_groups(groups, [*named, *self.bounds])
-
-    def choices(self, source: Source, group: str, may_be_none: bool) -> list[Choice]:
-        """What is coded in a group."""
-        variables: Variables = None
-        if isinstance(self.variables, Mapping):
-            variables = of_group(group, self.variables)
-        elif self.variables is not None:
-            named = [self.variables] if isinstance(self.variables, str) else self.variables
-            variables = list(names_of(group, named))
-        return choose(
-            source,
-            variables,
-            self.defaults,
-            self.chunks,
-            self.shards,
-            bounds=of_group(group, self.bounds),
-            as_stored=self.as_stored and source.is_stored,
-            may_be_none=may_be_none,
-        )
 
 
 def choose(
@@ -142,7 +112,7 @@ def settings_of(
     if variables is not None:
         named = [variables] if isinstance(variables, str) else variables
         return {**{name: {} for name in named}, **bounds}
-    if bounds and not any(bound in defaults for bound in BOUNDS):
+    if bounds and not any(bound in defaults for bound in GIVEN):
         return dict(bounds)
     names = [name for name in source.names if why_exact(source, name) is None]
     if not names and not bounds and not may_be_none:
@@ -193,24 +163,33 @@ def _choice(
 ) -> Choice:
     if name not in source.names:
         raise ArgumentError(f"variables: the source has no {name!r}; it has {sorted(source.names)}")
-    unknown = own.keys() - {*BOUNDS, *OPTIONS, "fill"}
+    unknown = own.keys() - {*GIVEN, *OPTIONS, "fill"}
     if unknown:
         raise ArgumentError(f"variables: {name} has unknown settings {sorted(unknown)}")
-    has_own_bound = any(own.get(bound) is not None for bound in BOUNDS)
-    given = {**{key: value for key, value in defaults.items() if not (has_own_bound and key in BOUNDS)}, **own}
+    has_own_bound = any(own.get(bound) is not None for bound in GIVEN)
+    given = {**{key: value for key, value in defaults.items() if not (has_own_bound and key in GIVEN)}, **own}
     given = {key: value for key, value in given.items() if value is not None}
-    bound = {key: float(given[key]) for key in BOUNDS if key in given}
-    if len(bound) != 1:
-        raise ArgumentError(f"{name}: give one of {', '.join(BOUNDS)}, not {list(bound) or 'none'}")
+    bound = bound_of_settings(name, given)
     # Wrong numbers and names are errors before anything is read.
     options = {key: given[key] for key in OPTIONS if key in given}
-    codec_with({"pwrel" if "pwrel" in bound else "abs": next(iter(bound.values())), **options})
+    for key, value in bound.items():
+        codec_with({"pwrel" if key == "pwrel" else "abs": value, **options})
     fill = tuple(float(value) for value in given.get("fill", ()))
     field = coded(source, name, can_be_packed="pwrel" not in bound and not fill, as_stored=as_stored)
     chosen = replace(field, missing=field.missing + fill) if field.is_stored else replace(field, fill=fill)
     layout = layout_of(chosen, _of_dims(chosen, chunks), _of_dims(chosen, shards))
     source_bytes = field.size * source.files[0].variables[name].dtype.itemsize
     return Choice(chosen, bound, options, "fill" not in given, *layout, source_bytes)
+
+
+def bound_of_settings(name: str, given: Mapping[str, Any]) -> dict[str, float]:
+    """The bound among settings of a variable: one, or an absolute one and one relative to each value."""
+    found = [key for key in GIVEN if key in given]
+    if len(found) != 1 and set(found) != TOGETHER:
+        raise ArgumentError(f"{name}: give one of {', '.join(GIVEN)}, or abs and pwrel, not {found or 'none'}")
+    if found == ["digits"]:
+        return {"pwrel": pwrel_of_digits(given["digits"])}
+    return {key: float(given[key]) for key in found}
 
 
 def coded(source: Source, name: str, *, can_be_packed: bool, as_stored: bool) -> Field:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import DamagedStream, Error, OutOfMemory
+from ._checked import Checked
 from ._cluster import cluster
 from ._variable import Variable
 from ._verified import Verified
@@ -23,6 +24,9 @@ STATUSES = """exit status:
   130  interrupted (Ctrl-C); the same command goes on"""
 
 BOUNDS = ("range", "abs", "max", "pwrel")
+
+# Settings of a variable that are words.
+WORDS = ("preset", "codec", "axes")
 
 
 def run(name: str, given: argparse.Namespace) -> int:
@@ -55,6 +59,10 @@ def add_settings(command: argparse.ArgumentParser) -> None:
     """Arguments that say how variables are coded."""
     for bound in BOUNDS:
         command.add_argument(f"--{bound}", type=float, metavar="NUMBER", help=f"the bound `{bound}`")
+    digits = "each value keeps so many significant digits: a bound `pwrel` of 0.5 * 10^(1 - N)"
+    command.add_argument("--digits", type=int, metavar="N", help=digits)
+    plan = "a plan, as the command `plan` writes it, in the place of bounds"
+    command.add_argument("--plan", metavar="FILE", help=plan)
     command.add_argument("--preset", help="small, balanced or fast")
 
 
@@ -100,7 +108,15 @@ def line_of_verified(name: str, found: Verified) -> str:
         f"{name}: {judgement}; bound {found.bound:.4g}, largest error {found.largest_error:.4g}; "
         f"{found.elements} values, {found.over} over the bound, "
         f"{found.missing} missing, {found.changed} of these changed; {len(found.faults)} shards damaged"
+        f"{_of_requirements(found.checked)}"
     )
+
+
+def _of_requirements(checked: Checked | None) -> str:
+    if checked is None:
+        return ""
+    word = {True: "kept: ", False: "kept: NO; ", None: ""}[checked.kept]
+    return f"; requirements {word}{checked.words}"
 
 
 def _product(lengths: tuple[int, ...]) -> str:
@@ -117,7 +133,9 @@ def variable(text: str) -> tuple[str, dict[str, Any]]:
             settings.setdefault("fill", []).extend([] if value == "none" else [number(key, value)])
         elif key in BOUNDS:
             settings[key] = number(key, value)
-        elif key in ("preset", "codec", "axes"):
+        elif key == "digits":
+            settings[key] = whole(key, value)
+        elif key in WORDS:
             settings[key] = value
         else:
             raise argparse.ArgumentTypeError(f"{text}: unknown setting {key}")
@@ -143,6 +161,13 @@ def number(key: str, value: str) -> float:
         return float(value)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{key}={value}: {value!r} is no number") from None
+
+
+def whole(key: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{key}={value}: {value!r} is no whole number") from None
 
 
 def lengths(text: str) -> dict[str, int]:

@@ -12,7 +12,8 @@ import numpy as np
 import zarr
 
 from . import _record
-from ._choice import Asked, Choice
+from ._asked import PlanGiven, asked_for
+from ._choice import Choice
 from ._copy import copy
 from ._field import Field
 from ._first_pass import codec_found, error_attributes
@@ -38,6 +39,8 @@ def convert(
     abs: float | None = None,
     max: float | None = None,
     pwrel: float | None = None,
+    digits: int | None = None,
+    plan: PlanGiven = None,
     fill: Sequence[float] | None = None,
     preset: str | None = None,
     chunks: Mapping[str, int] | None = None,
@@ -62,15 +65,20 @@ def convert(
         `.nc`, `.nc4`, `.cdf` or `.h5`: it is written by this process, a shard's size at a time, as `TARGET.partial`,
         and has its name when it is complete. There floats keep their `_FillValue`, and unlimited dimensions stay such.
     variables
-        Names; or a mapping from names to settings of their own: `abs`, `range`, `max` or `pwrel`; `fill`; `preset`,
+        Names; or a mapping from names to settings of their own: `abs`, `range`, `max`, `pwrel` or `digits`; `fill`; `preset`,
         `codec`, `rank`, `axes`, `keep_sign` and `keep_zero`. By default all measured variables, which are those that
         `plan` shows with a bound. All others are copied exactly. Variables in groups have names such as
         `"forecast/t"`.
     bounds
         Settings of single variables, as in `variables`, beside all others that are measured.
-    range, abs, max, pwrel
+    range, abs, max, pwrel, digits
         The bound of variables without one of their own: `range` times max - min of the *whole* variable, which a first
-        pass over the source finds; absolute; `max` times the largest magnitude; or `pwrel` times each value.
+        pass over the source finds; absolute; `max` times the largest magnitude; `pwrel` times each value; or so many
+        significant digits, as `ferrosz.pwrel_of_digits` defines them. A variable may have both `abs` and `pwrel` of its
+        own: both hold.
+    plan
+        In place of all these the file of a plan, as `save_plan` writes it, or the result of `ferrosz.archive.plan`:
+        variables are coded as it says, and those that it does not name stay exact.
     fill
         Values of missing elements, beside those of the attributes `_FillValue` and `missing_value`; of packed
         variables, which it makes unpacked ones, in their units. All of them become NaN. Without it, values that look so
@@ -113,9 +121,8 @@ def convert(
     >>> bool(abs(found - field).max() <= done["t"].bound)
     True
     """
-    given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "fill": fill, "preset": preset}
-    defaults = {name: value for name, value in given.items() if value is not None}
-    asked = Asked(variables, bounds or {}, defaults, chunks, shards, as_stored=is_file(target))
+    given = {"range": range, "abs": abs, "max": max, "pwrel": pwrel, "digits": digits, "fill": fill, "preset": preset}
+    asked = asked_for(variables, bounds, plan, given, chunks, shards, as_stored=is_file(target))
     groups = groups_of(source)
     asked.check(groups)
     note = note or warnings.warn

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import ArgumentError
+from ._asked import entries_of
+from ._many import parts_of
 from ._netcdf import is_file
 from ._paths import NETCDF, ZARR, paths_of
 from ._variable import Variable
@@ -32,7 +34,8 @@ def convert_files(
         ends with `.nc`, `.nc4`, `.cdf` or `.h5` is a file of NetCDF-4, and others are Zarr groups.
     out_dir
         In place of `target`, a folder that gets a file or a group for each one that is found: in `sources` that are
-        folders, with all below them, and by patterns. Its folders are those of the sources.
+        folders, with all below them, and by patterns. Its folders are those of the sources. Of a `plan` each takes the
+        variables that it has.
     format
         What is written to `out_dir`, `"nc"` or `"zarr"`: by default the same as is read.
     skip
@@ -49,14 +52,17 @@ def convert_files(
     ([0.001], True)
     """
     done = {}
-    for source, place in pairs_of(sources, target, out_dir, format):
+    pairs = pairs_of(sources, target, out_dir, format)
+    plan = settings.pop("plan", None)
+    plans = [plan] if out_dir is None else parts_of(entries_of(plan) or None, [source for source, _ in pairs], None)
+    for (source, place), part in zip(pairs, plans, strict=True):
         if skip and os.path.exists(place):
             continue
         if out_dir is not None:
             Path(place).parent.mkdir(parents=True, exist_ok=True)
         # Files are known again by their sizes and times; nothing tells what a Zarr group had.
         resume = paths_of(source) is not None
-        done[os.fspath(place)] = convert_whole(source, place, resume=resume, **settings)
+        done[os.fspath(place)] = convert_whole(source, place, resume=resume, plan=part, **settings)
     return done
 
 

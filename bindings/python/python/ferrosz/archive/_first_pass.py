@@ -26,14 +26,14 @@ from ._run import Progress, counted, run
 
 def codec_found(choice: Choice, client: Any, progress: Progress | None) -> tuple[FerroszCodec, dict[str, Any]]:
     """The codec of a variable in Zarr, and what is known of it then: its bound and its extremes."""
-    extremes = _extremes_of(choice, client, progress)
+    extremes = extremes_found(choice, client, progress)
     codec = codec_of(choice.field, choice.chunks, choice.bound, extremes, choice.options)
     return codec, _known(choice, codec, extremes)
 
 
 def filter_found(choice: Choice, client: Any, progress: Progress | None) -> tuple[Ferrosz, dict[str, Any]]:
     """The same for a file of NetCDF-4."""
-    extremes = _extremes_of(choice, client, progress)
+    extremes = extremes_found(choice, client, progress)
     found = filter_of(choice.field, choice.chunks, choice.bound, extremes, choice.options)
     return found, _known(choice, found, extremes)
 
@@ -45,7 +45,8 @@ def error_attributes(choice: Choice, settings: FerroszCodec | Ferrosz, known: Ma
     return left | {f"ferrosz_{key}": known[key] for key in ("minimum", "maximum") if key in known}
 
 
-def _extremes_of(choice: Choice, client: Any, progress: Progress | None) -> tuple[float, float]:
+def extremes_found(choice: Choice, client: Any, progress: Progress | None) -> tuple[float, float]:
+    """The least and the greatest value of a variable; zeros if its bound does not follow from them."""
     field = choice.field
     if not choice.needs_extremes:
         return 0.0, 0.0

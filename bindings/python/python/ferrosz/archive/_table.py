@@ -23,7 +23,14 @@ def _row(name: str, variable: Planned) -> tuple[str, ...]:
     bound = "exact" if variable.bound is None else f"{variable.bound:.4g}"
     sizes = (size_of(variable.source_bytes), size_of(variable.stored_bytes), f"{variable.ratio:.2f}")
     chunks = "-" if variable.chunks is None else " x ".join(map(str, variable.chunks))
-    return (name, dims or "-", variable.dtype, bound, variable.codec, chunks, *sizes, variable.reason or "measured")
+    return (name, dims or "-", variable.dtype, bound, variable.codec, chunks, *sizes, _why(variable))
+
+
+def _why(variable: Planned) -> str:
+    """Where a bound comes from that was suggested, and how it is coded; or why it is exact."""
+    source = variable.entry.source
+    suggested = "" if variable.bound is None or source == "given" else source
+    return "; ".join(filter(None, (suggested, variable.reason))) or "measured"
 
 
 def _aligned(head: str, cell: str, width: int) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import ArgumentError, DamagedStream
 from .._temporary import written
-from ._choice import Asked, Choice
+from ._asked import Asked
+from ._choice import Choice
 from ._first_pass import error_attributes, filter_found
 from ._groups import name_in
 from ._layout import times_read

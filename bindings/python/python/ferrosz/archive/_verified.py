@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ._checked import Checked
 from ._compare import Comparison
 
 
@@ -27,9 +28,13 @@ class Verified:
     is_exact: bool = False
     """Whether it must be an exact copy."""
 
+    checked: Checked | None = None
+    """With a plan, whether the requirements that it has are kept."""
+
     def __bool__(self) -> bool:
-        """Whether all shards are there and sound, and the bound holds for every value."""
-        return not (self.over or self.changed or self.faults)
+        """Whether all shards are there and sound, the bound holds for every value, and no requirement is broken."""
+        is_broken = self.checked is not None and self.checked.kept is False
+        return not (self.over or self.changed or self.faults or is_broken)
 
     def add(self, found: Comparison, step: float = 1.0) -> None:
         """Counts a part. Its errors are in steps."""

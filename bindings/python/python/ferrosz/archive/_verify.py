@@ -9,9 +9,11 @@ from typing import Any
 
 from .. import ArgumentError
 from . import _record
+from ._asked import PlanGiven, entries_of
 from ._compare import compare_shard
 from ._field import Field
 from ._groups import groups_of, name_in, place_in
+from ._judge import judge
 from ._layout import boxes_of, number_of_boxes
 from ._netcdf import is_file
 from ._record import Record
@@ -31,6 +33,7 @@ def verify(
     progress: Progress | None = None,
     branch: str = "main",
     exact: bool = False,
+    plan: PlanGiven = None,
 ) -> dict[str, Verified]:
     """Reads every shard of an archive as its users do, and compares it with the source that it was made of.
 
@@ -41,6 +44,10 @@ def verify(
     With `exact` what was copied exactly is compared, too. Of a file of NetCDF all variables are, and the bounds are those
     of its attributes.
 
+    With `plan`, as `convert` takes it, all variables are judged by it, whatever attributes say: those that it codes by its
+    bounds, all others as exact copies. The requirements of the community that it has are judged by the package
+    compression-requirement-checks, if that is installed: `checked` of the result says so, and of how many values.
+
     >>> import tempfile, xarray
     >>> source = xarray.Dataset({"t": ("x", np.sin(np.arange(100000) / 1000))})
     >>> target = tempfile.mkdtemp() + "/t.zarr"
@@ -49,6 +56,8 @@ def verify(
     >>> bool(found["t"]), found["t"].elements, found["t"].largest_error <= 1e-3
     (True, 100000, True)
     """
+    if plan is not None:
+        return judge(source, target, entries_of(plan), dimension, client, progress, branch)
     if is_file(target):
         return verify_file(source, target, dimension, client, progress)
     found: dict[str, Verified] = {}

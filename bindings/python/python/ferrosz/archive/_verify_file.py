@@ -53,7 +53,7 @@ def _verify(source: Source, copied: Source, name: str, client: Any, progress: Pr
     def compare(values: Any, decoded: Any) -> Comparison:
         return compare_values(values, decoded, field.missing, *limits)
 
-    return _compared(Verified(bound), field, copied.stored(name), compare, client, progress)
+    return compared(Verified(bound), field, copied.stored(name), compare, client, progress)
 
 
 def verify_exact(source: Source, copied: Source, name: str) -> Verified:
@@ -62,13 +62,14 @@ def verify_exact(source: Source, copied: Source, name: str) -> Verified:
     if name not in copied.names:
         found.faults.append(f"{name}: it is not there")
         return found
-    return _compared(found, source.exact(name), copied.stored(name), _same, None, None)
+    return compared(found, source.exact(name), copied.stored(name), _same, None, None)
 
 
-def _compared(
+def compared(
     found: Verified, field: Field, other: Field, compare: Callable[..., Comparison], client: Any, progress: Any
 ) -> Verified:
-    if field.shape != other.shape or (found.is_exact and not _alike(field, other)):
+    """Counts what is wrong with a variable, part by part."""
+    if field.shape != other.shape or not _alike(field, other):
         was = f"{field.dtype} {field.shape}"
         found.faults.append(f"{field.name}: it is {other.dtype} {other.shape}, and {was} in the source")
         return found

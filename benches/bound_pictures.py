@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What a bound spoils first, in eight fields: the pictures and the tables of docs/book/bounds.md.
 
-    python benches/bound_pictures.py [--out docs/pictures]
+    python benches/bound_pictures.py [--page docs/book/bounds.md] [--out docs/pictures]
 
 Compresses the fields of bound_fields.py within several bounds, computes from each decoded field what its users compute, and
-prints a table for each field. A row of a picture has the original and then each setting of the table. Needs NumPy and the
-Python package ferrosz.
+writes a table for each field into the page. A row of a picture has the original and then each setting of the table. Needs
+NumPy and the Python package ferrosz.
 """
 
 import argparse
@@ -19,9 +19,10 @@ import numpy as np
 from bound_fields import LEVELS, SPACING, air, fields, gradient, saturation
 from paper_slices import COLOURS, WHITE, colours, png
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "examples"))
-from chart import COLOURS as LINES
-from chart import Curve, Panel, svg
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+from examples import page
+from examples.chart import COLOURS as LINES
+from examples.chart import Curve, Panel, svg
 
 Measures = dict[str, Callable[[np.ndarray, np.ndarray], float]]
 
@@ -132,7 +133,7 @@ def cases():
             "largest error in the emptiest tenth, %": lambda x, y: 100 * (abs(y.astype(float) - x) / x)[emptiest(x)].max(),
             "mean density of the emptiest tenth, error in %": lambda x, y: 100 * (y[emptiest(x)].mean(dtype=float) / x[emptiest(x)].mean(dtype=float) - 1),
         }, lambda x: np.log10(np.maximum(x[64], 1e-4)), scale=2),
-        Case("tracer", [{"range": 1e-2, "keep": "none"}, {"range": 1e-2}, {"range": 1e-2, "safeguards": {"limits": (0, 1)}}], {
+        Case("tracer", [{"abs": 0.012, "keep": "none"}, {"abs": 0.012}, {"abs": 0.012, "safeguards": {"limits": (0, 1)}}], {
             "values below 0, of 1000": lambda x, y: 1000 * np.mean(y < 0),
             "above 1, of 1000": lambda x, y: 1000 * np.mean(y > 1),
             "clean air with smoke, of 1000": lambda x, y: 1000 * np.mean((x == 0) & (y != 0)),
@@ -158,13 +159,13 @@ def number(value):
 
 
 def table(case, values, streams, decoded):
-    """Rows of Markdown: a setting, the error that it comes to, the ratio, and the measures."""
-    lines = ["| setting | error at most | ratio | " + " | ".join(case.measures) + " |", "| --- |" + " --- |" * (2 + len(case.measures))]
+    """A row for each setting: the error that it comes to, the ratio, and the measures."""
+    rows = []
     for setting, stream, back in zip(case.settings, streams, decoded):
         bound = f"{100 * setting['pwrel']:g} % of each value" if "pwrel" in setting else f"{stream.info.absolute_error:.3g}"
         cells = [number(float(measure(values, back))) for measure in case.measures.values()]
-        lines.append(f"| `{words(setting)}` | {bound} | {values.nbytes / len(stream):.1f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append([f"`{words(setting)}`", bound, f"{values.nbytes / len(stream):.1f}", *cells])
+    return page.table(["setting", "error at most", "ratio", *case.measures], rows)
 
 
 def picture(case, values, decoded):
@@ -188,6 +189,7 @@ def spectra(case, values, decoded):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--page", type=pathlib.Path, default="docs/book/bounds.md", help="the page of the tables")
     parser.add_argument("--out", type=pathlib.Path, default="docs/pictures", help="the folder of pictures")
     arguments = parser.parse_args()
     made = fields()
@@ -195,8 +197,8 @@ def main():
         values = made[case.name]
         streams = [ferrosz.compress(values, **setting) for setting in case.settings]
         decoded = [ferrosz.decompress(stream) for stream in streams]
-        print(f"\n{case.name}: {' x '.join(map(str, values.shape))}, {values.min():.4g} to {values.max():.4g}\n")
-        print(table(case, values, streams, decoded))
+        text = page.replaced(arguments.page.read_text(), case.name, table(case, values, streams, decoded))
+        arguments.page.write_text(text)
         path = arguments.out / f"bound-{case.name}"
         if case.shown:
             path.with_suffix(".png").write_bytes(picture(case, values, decoded))

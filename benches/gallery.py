@@ -4,17 +4,21 @@
     pip download --no-deps --dest WHEELS iris-sample-data==2.5.2 py-wake==2.6.20
     python3 benches/gallery.py WHEELS [--ferrosz target/release/ferrosz] [--out docs/pictures] [--reports FOLDER]
 
-Prints the table of docs/book/gallery.md, and writes a picture of each field by `ferrosz verify --picture`; with --reports also the
-page of `ferrosz report`. Needs nothing but Python and the command.
+Writes the table of docs/book/gallery.md, and a picture of each field by `ferrosz verify --picture`; with --reports also the page of
+`ferrosz report`. Needs nothing but Python and the command.
 """
 
 import argparse
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+from examples import page
 
 IRIS = "iris_sample_data-2.5.2-py3-none-any.whl"
 WAKE = "py_wake-2.6.20-py3-none-any.whl"
@@ -63,29 +67,31 @@ def row(exhibit, made, judged):
     """A row of the table."""
     dims = " x ".join(map(str, made["dims"]))
     largest = judged["largest_relative_error"] if exhibit.bound.startswith("--pwrel") else judged["largest_error"]
-    cells = [f"[{exhibit.name}](#{exhibit.name})", f"{dims} `{made['dtype']}`", f"`{exhibit.bound}`", f"{largest:.4g}{exhibit.unit}",
+    return [f"[{exhibit.name}](#{exhibit.name})", f"{dims} `{made['dtype']}`", f"`{exhibit.bound}`", f"{largest:.4g}{exhibit.unit}",
              f"{made['ratio']:.1f}", f"{judged['psnr']:.1f}", f"{judged['ssim']:.4f}" if judged["ssim"] is not None else "-", made["codec"]]
-    return f"| {' | '.join(cells)} |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheels", type=pathlib.Path, help="the folder of the wheels")
     parser.add_argument("--ferrosz", default="target/release/ferrosz", help="the command")
+    parser.add_argument("--page", type=pathlib.Path, default="docs/book/gallery.md", help="the page of the table")
     parser.add_argument("--out", type=pathlib.Path, default="docs/pictures", help="the folder of pictures")
     parser.add_argument("--reports", type=pathlib.Path, help="a folder for the pages of `ferrosz report`")
     arguments = parser.parse_args()
-    print("| field | values | bound | largest error | ratio | PSNR, dB | SSIM | codec |\n" + "| --- |" * 8)
+    rows = []
     for exhibit in EXHIBITS:
         with tempfile.TemporaryDirectory() as folder:
             field, stream = exhibit.unpack(arguments.wheels, pathlib.Path(folder)), f"{folder}/{exhibit.name}.fsz"
             made = say(arguments.ferrosz, "compress", field, stream, *exhibit.bound.split(), "--device", "cpu")
             picture = arguments.out / f"gallery-{exhibit.name}.png"
             judged = say(arguments.ferrosz, "verify", field, stream, "--picture", str(picture), "--force", "--device", "cpu")
-            print(row(exhibit, made, judged))
+            rows.append(row(exhibit, made, judged))
             if arguments.reports:
-                page = arguments.reports / f"{exhibit.name}.html"
-                subprocess.run([arguments.ferrosz, "report", field, stream, "-o", str(page), "--force"], check=True)
+                report = arguments.reports / f"{exhibit.name}.html"
+                subprocess.run([arguments.ferrosz, "report", field, stream, "-o", str(report), "--force"], check=True)
+    head = ["field", "values", "bound", "largest error", "ratio", "PSNR, dB", "SSIM", "codec"]
+    arguments.page.write_text(page.replaced(arguments.page.read_text(), "fields", page.table(head, rows)))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,15 @@ Writes the table of docs/book/gallery.md, and a picture of each field by `ferros
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent))
+ROOT = pathlib.Path(__file__).parent.parent
+sys.path.append(str(ROOT))
 from examples import page
 
 IRIS = "iris_sample_data-2.5.2-py3-none-any.whl"
@@ -37,12 +39,12 @@ class Exhibit:
     variable: str = ""
 
     def unpack(self, wheels, folder):
-        """The field as the command names it."""
+        """The field as the command names it in the folder. Without a wheel it is that of the demo."""
         if not self.wheel:
-            return str(pathlib.Path(__file__).parent.parent / "demo/data/um_colpex_theta.npy")
-        path = folder / f"{self.name}.nc"
-        path.write_bytes(zipfile.ZipFile(wheels / self.wheel).read(self.member))
-        return f"{path}:{self.variable}"
+            shutil.copy(ROOT / "demo/data/um_colpex_theta.npy", folder / f"{self.name}.npy")
+            return f"{self.name}.npy"
+        (folder / f"{self.name}.nc").write_bytes(zipfile.ZipFile(wheels / self.wheel).read(self.member))
+        return f"{self.name}.nc:{self.variable}"
 
 
 SAMPLES = "iris_sample_data/sample_data/"
@@ -57,10 +59,9 @@ EXHIBITS = (
 )
 
 
-def say(ferrosz, *arguments):
-    """The JSON object that a command prints."""
-    found = subprocess.run([ferrosz, *arguments, "--json"], check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(found.stdout)
+def say(folder, *line):
+    """The JSON object that a command prints in a folder."""
+    return json.loads(subprocess.run([*line, "--json"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def row(exhibit, made, judged):
@@ -74,22 +75,22 @@ def row(exhibit, made, judged):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheels", type=pathlib.Path, help="the folder of the wheels")
-    parser.add_argument("--ferrosz", default="target/release/ferrosz", help="the command")
-    parser.add_argument("--page", type=pathlib.Path, default="docs/book/gallery.md", help="the page of the table")
-    parser.add_argument("--out", type=pathlib.Path, default="docs/pictures", help="the folder of pictures")
+    parser.add_argument("--ferrosz", default=ROOT / "target/release/ferrosz", help="the command")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/book/gallery.md", help="the page of the table")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/pictures", help="the folder of pictures")
     parser.add_argument("--reports", type=pathlib.Path, help="a folder for the pages of `ferrosz report`")
     arguments = parser.parse_args()
-    rows = []
+    rows, ferrosz = [], pathlib.Path(arguments.ferrosz).resolve()
     for exhibit in EXHIBITS:
         with tempfile.TemporaryDirectory() as folder:
-            field, stream = exhibit.unpack(arguments.wheels, pathlib.Path(folder)), f"{folder}/{exhibit.name}.fsz"
-            made = say(arguments.ferrosz, "compress", field, stream, *exhibit.bound.split(), "--device", "cpu")
-            picture = arguments.out / f"gallery-{exhibit.name}.png"
-            judged = say(arguments.ferrosz, "verify", field, stream, "--picture", str(picture), "--force", "--device", "cpu")
+            field, stream = exhibit.unpack(arguments.wheels, pathlib.Path(folder)), f"{exhibit.name}.fsz"
+            made = say(folder, ferrosz, "compress", field, stream, *exhibit.bound.split(), "--device", "cpu")
+            picture = arguments.out.resolve() / f"gallery-{exhibit.name}.png"
+            judged = say(folder, ferrosz, "verify", field, stream, "--picture", picture, "--force", "--device", "cpu")
             rows.append(row(exhibit, made, judged))
             if arguments.reports:
-                report = arguments.reports / f"{exhibit.name}.html"
-                subprocess.run([arguments.ferrosz, "report", field, stream, "-o", str(report), "--force"], check=True)
+                report = arguments.reports.resolve() / f"{exhibit.name}.html"
+                subprocess.run([ferrosz, "report", field, stream, "-o", report, "--force"], cwd=folder, check=True)
     head = ["field", "values", "bound", "largest error", "ratio", "PSNR, dB", "SSIM", "codec"]
     arguments.page.write_text(page.replaced(arguments.page.read_text(), "fields", page.table(head, rows)))
 

@@ -74,7 +74,7 @@ fn the_blocks_of_pages_run_and_print_what_the_pages_say() {
             let output = place.shell(script);
             let at = format!("{}:\n{script}\n{}", path.display(), stderr(&output));
             assert!(output.status.success(), "{at}");
-            let said = String::from_utf8(output.stdout).unwrap();
+            let said = String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output);
             if let Some(printed) = printed {
                 assert_eq!(words(&said), words(printed), "{at}\n{said}");
                 compared += 1;

@@ -47,17 +47,15 @@ fn pages() -> Vec<(PathBuf, String)> {
     read.filter(|(_, text)| !blocks(text).is_empty()).collect()
 }
 
-/// The words of what a command prints, without times and rates.
+/// The words of what a command prints, without times and rates, and the marks behind them.
 fn words(printed: &str) -> Vec<&str> {
-    let words: Vec<&str> = printed.split_whitespace().collect();
-    let is_unit =
-        |word: &str| ["s", "ms", "MB/s", "GB/s"].contains(&word.trim_end_matches([',', ';']));
-    let is_time =
-        |at: usize| is_unit(words[at]) || words.get(at + 1).is_some_and(|next| is_unit(next));
-    (0..words.len())
-        .filter(|at| !is_time(*at))
-        .map(|at| words[at])
-        .collect()
+    let words: Vec<&str> = (printed.split_whitespace())
+        .map(|word| word.trim_end_matches([',', ';']))
+        .collect();
+    let is_unit = |word: &&str| ["s", "ms", "MB/s", "GB/s"].contains(word);
+    let is_time = |at: usize| is_unit(&words[at]) || words.get(at + 1).is_some_and(is_unit);
+    let others = (0..words.len()).filter(|at| !is_time(*at));
+    others.map(|at| words[at]).collect()
 }
 
 #[test]
@@ -95,7 +93,7 @@ fn blocks_end_at_the_first_one_of_python() {
     assert_eq!(found[1].printed, None);
     assert_eq!(
         words("a 1 B; 11 MB/s, 0.02 s on cpu"),
-        ["a", "1", "B;", "on", "cpu"]
+        ["a", "1", "B", "on", "cpu"]
     );
     let place = Place::new();
     assert!(!place.shell("ferrosz info gone.fsz\ntrue").status.success());

@@ -106,7 +106,7 @@ got. Ratio: bytes of the field over bytes of the whole stream. Every result was 
 
 `--small` is the default preset, with `--keep none`, as no other keeps zeros; it chooses codec, rank and axes; *chosen* says which. `interp` and `lorenzo+rans` have tiles of the field's rank, in which
 dimensions of up to 4 elements do not count. SZ3: pysz, its three algorithms. SPERR: the filter of hdf5plugin with a point-wise error, the whole field
-as one chunk. HPEZ: QoZ 2.0 at a506cb0, with `-q 1` (QoZ 1.1), `-q 3` and `-q 4` (all of HPEZ); measured on 2026-11-22 on the same bytes ([hpez.csv](../../benches/hpez.csv)), not by this
+as one chunk. HPEZ: QoZ 2.0 at a506cb0, with `-q 1` (QoZ 1.1), `-q 3` and `-q 4` (all of HPEZ); measured on 2026-11-22 on the same bytes ([hpez.csv](https://github.com/ferrosz/ferrosz/blob/main/benches/hpez.csv)), not by this
 script, as it has no package for Python. A star: its largest error is over the bound, as the second table says; its ratio counts all the
 same. The last column is bold below 0.99.
 

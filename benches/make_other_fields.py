@@ -78,4 +78,5 @@ def main() -> None:
         print(f"{path}:{','.join(map(str, values.shape))}")
 
 
-main()
+if __name__ == "__main__":
+    main()

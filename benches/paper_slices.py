@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The slices of docs/papers.md: fields, the same fields decoded from streams of one ratio, and the errors.
+"""The slices of docs/book/codecs.md: fields, the same fields decoded from streams of one ratio, and the errors.
 
     python3 benches/make_fields.py FIELDS --edge 128 --particles 10 --device cpu
     python3 benches/paper_slices.py FIELDS [--ferrosz target/release/ferrosz] [--out docs/pictures]

@@ -51,6 +51,11 @@ pub mod cuda {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// Those of the book's page for Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/book/rust.md")]
+struct BookRust;
+
 /// Those of the page for authors of kernels, whose crate has no other name for this one.
 #[cfg(doctest)]
 #[doc = include_str!("../host/README.md")]

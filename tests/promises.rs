@@ -1,4 +1,4 @@
-//! What codecs promise beyond the bound: docs/promises.md has the table that these tests check.
+//! What codecs promise beyond the bound: docs/book/promises.md has the table that these tests check.
 
 use crate::common::cases::{asked, each_at_once, takes_part};
 use crate::common::fields::{FromBits, Kind, make};
@@ -27,7 +27,7 @@ enum Property {
 impl Property {
     const ALL: [Self; 4] = [Self::Zeros, Self::Signs, Self::SameValues, Self::SameBytes];
 
-    /// Whether every stream of the codec has it: the table of docs/promises.md.
+    /// Whether every stream of the codec has it: the table of docs/book/promises.md.
     fn is_promised(self, codec: Codec) -> bool {
         let is_interpolated = codec
             .tiles()

@@ -188,7 +188,7 @@ fn every_way_takes_every_setting_or_refuses_it_by_the_table() {
 
 #[test]
 fn the_page_has_the_table() {
-    let page = include_str!("../docs/ways.md");
+    let page = include_str!("../docs/book/ways.md");
     let rows: Vec<Vec<&str>> = (page.lines())
         .filter(|line| line.starts_with('|'))
         .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())

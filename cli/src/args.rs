@@ -191,11 +191,11 @@ pub struct Compress {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
     pub rank: Option<u8>,
     /// Tiles of a chunk of a codec of tiles: 4, 16 or 64; a preset chooses them. The help has no line for it, so that it
-    /// fits a screen; docs/command.md does.
+    /// fits a screen; docs/book/settings.md does.
     #[arg(long, value_name = "N", hide = true)]
     pub chunk_tiles: Option<u32>,
     /// Levels to code apart, for `decompress --level`; with splines. The help has no line for it, so that it fits a screen;
-    /// docs/command.md does.
+    /// docs/book/settings.md does.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub levels: Option<u8>,
     /// Roles of dimensions, as s,z,y,x: z, y and x together, s apart; auto searches
@@ -205,7 +205,7 @@ pub struct Compress {
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<Preference>,
     /// Leave out the statistics of the array, which take a thousandth of the stream at most. The help has no line for it, so
-    /// that it fits a screen; docs/command.md does.
+    /// that it fits a screen; docs/book/settings.md does.
     #[arg(long, hide = true)]
     pub no_stats: bool,
     /// Write statistics even if they take more, as in a short stream.

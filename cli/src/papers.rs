@@ -1,5 +1,5 @@
 //! `ferrosz codecs --papers`: what each codec with the name of a paper's pipeline shares with it, and what not.
-//! docs/papers.md has the same in more words.
+//! docs/book/codecs.md has the same in more words.
 
 use ferrosz::Codec;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use crate::location::Location;
 use clap::Args;
 use ferrosz::{Compressor, Info, Safeguard, Value, ValueType};
 
-/// Promises about each value beside the bound. The help has no lines for them, so that it fits a screen; docs/command.md
+/// Promises about each value beside the bound. The help has no lines for them, so that it fits a screen; docs/book/settings.md
 /// does.
 #[derive(Debug, Args)]
 pub struct SafeguardFlags {

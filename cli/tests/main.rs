@@ -19,6 +19,8 @@ mod killed;
 mod large;
 mod layouts;
 mod levels;
+#[cfg(unix)]
+mod pages;
 mod parts;
 mod plan;
 mod report;

@@ -68,7 +68,7 @@ fn run(line: &CommandLine) -> Result<bool, Failure> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = include_str!("../../docs/papers.md");
+    const PAGE: &str = include_str!("../../docs/book/codecs.md");
 
     /// The words of a command line, in which quotes keep spaces.
     fn words(line: &str) -> Vec<String> {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_of_the_page_of_papers_are_commands() {
+    fn the_commands_of_the_page_of_codecs_are_commands() {
         let quoted = PAGE.split('`').skip(1).step_by(2);
         let mut commands = 0;
         for line in quoted.filter(|line| line.starts_with("ferrosz-lab ")) {

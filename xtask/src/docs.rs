@@ -1,37 +1,20 @@
 //! `cargo xtask check docs`: the API pages build without a warning and contain only this project's items, and links of
-//! documents lead to existing files, code that documents quote is that of its file, and the recipes for additions name the
-//! files that their toys change.
+//! documents lead to files and headings that exist, code that documents quote is that of its file, and the recipes for
+//! additions name the files that their toys change.
 
 mod excerpts;
+mod links;
 mod recipes;
 
-use crate::{Failure, root, run};
+use crate::{Failure, house, root, run};
+use links::Documents;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Folders of documents.
-const DOCUMENTS: [&str; 13] = [
-    "",
-    "bindings/cust",
-    "codec",
-    "cuszp",
-    "docs",
-    "docs/decisions",
-    "docs/measurements",
-    "examples/first-kernel",
-    "examples/rust-cuda",
-    "gpu-kernels",
-    "host",
-    "simt",
-    "stages",
-];
-
 /// Builds the pages. Refuses dead links of documents and of the front page, and pages of other crates.
 pub fn check() -> Result<(), Failure> {
-    for folder in DOCUMENTS {
-        documents(&root().join(folder))?;
-    }
+    documents()?;
     recipes::check()?;
     let pages = root().join("target/doc/ferrosz");
     let _ = fs::remove_dir_all(&pages);
@@ -40,7 +23,7 @@ pub fn check() -> Result<(), Failure> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--quiet", "--workspace", "--no-deps"]))?;
     let front = fs::read_to_string(pages.join("index.html"))?;
-    let dead: Vec<&str> = (links(&front).into_iter())
+    let dead: Vec<&str> = (addresses(&front).into_iter())
         .filter(|link| is_dead(&pages, link))
         .collect();
     if !dead.is_empty() {
@@ -52,36 +35,21 @@ pub fn check() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses links of a folder's documents to missing files, and code that is not as in its file.
-fn documents(folder: &Path) -> Result<(), Failure> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "md") {
-            continue;
-        }
-        let text = fs::read_to_string(&path)?;
-        excerpts::check(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let dead: Vec<&str> = (markdown_links(&text).into_iter())
-            .filter(|link| is_dead(folder, link))
-            .collect();
-        if !dead.is_empty() {
-            let dead = dead.join(", ");
-            return Err(format!("{} has dead links: {dead}", path.display()).into());
-        }
+/// Refuses faults of links in all tracked documents, and code that is not as in its file.
+fn documents() -> Result<(), Failure> {
+    let documents = Documents::read(&root(), &house::tracked()?)?;
+    for (path, text) in documents.texts() {
+        excerpts::check(text).map_err(|error| format!("{path}: {error}"))?;
     }
-    Ok(())
-}
-
-/// The targets of a document's links, except links to Rust items.
-fn markdown_links(text: &str) -> Vec<&str> {
-    (text.split("](").skip(1))
-        .filter_map(|rest| rest.split(')').next())
-        .filter(|link| !link.contains("::") && !link.contains(char::is_whitespace))
-        .collect()
+    let faults = documents.faults();
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults.join("\n").into()),
+    }
 }
 
 /// The targets of a page's links.
-fn links(page: &str) -> Vec<&str> {
+fn addresses(page: &str) -> Vec<&str> {
     (page.split("href=\"").skip(1))
         .filter_map(|rest| rest.split('"').next())
         .collect()
@@ -100,9 +68,7 @@ mod tests {
 
     #[test]
     fn documents_have_no_dead_links_and_quote_their_files() {
-        for folder in DOCUMENTS {
-            documents(&root().join(folder)).unwrap();
-        }
+        documents().unwrap();
         for page in [
             "README.md",
             "gpu-kernels/README.md",
@@ -114,22 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn dead_links_of_documents_are_found() {
-        let text = "[a](src/lib.rs) [b](gone.md#top) `x[1](2 3)` [c](https://x.org) [d](a::B)";
-        let found = markdown_links(text);
-        assert_eq!(found, ["src/lib.rs", "gone.md#top", "https://x.org"]);
-        let dead = |link: &&&str| is_dead(&root().join("host"), link);
-        assert_eq!(
-            found.iter().filter(dead).collect::<Vec<_>>(),
-            [&"gone.md#top"]
-        );
-    }
-
-    #[test]
     fn dead_links_are_found() {
         let page = r##"<a href="src/lib.rs#L1">a</a><a href="docs/testing.md">b</a><a href="https://x.org/y">c</a>
             <a href="#here">d</a>"##;
-        let found = links(page);
+        let found = addresses(page);
         assert_eq!(
             found,
             [

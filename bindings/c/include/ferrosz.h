@@ -1,4 +1,4 @@
-// Error-bounded compression of scientific arrays, on CPUs and NVIDIA GPUs with the same bytes. README.md has examples.
+// Error-bounded compression of scientific arrays, on CPUs and NVIDIA GPUs with the same bytes. docs/book/c.md has examples.
 //
 // Objects are made by a ..._new function and freed by the ..._free function of the same name. Counts are uint64_t. Extents
 // and boxes have the slowest dimension first, as arrays of C.

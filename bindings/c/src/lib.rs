@@ -1,4 +1,4 @@
-//! The C interface of ferrosz. `include/ferrosz.h` is made from this crate; README.md says how to use and to build it.
+//! The C interface of ferrosz. `include/ferrosz.h` is made from this crate; docs/book/c.md says how to use and to build it.
 //!
 //! Every function that C calls
 //!

@@ -1,4 +1,4 @@
-//! An HDF5 filter plugin. HDF5 finds it in the folders of `HDF5_PLUGIN_PATH`; it links no HDF5. README.md says how to use
+//! An HDF5 filter plugin. HDF5 finds it in the folders of `HDF5_PLUGIN_PATH`; it links no HDF5. docs/book/hdf5.md says how to use
 //! it, and defines the parameters of the filter, `cd_values`.
 //!
 //! A chunk becomes a stream of ferrosz with the extents of the chunk. The stream describes itself, so reading needs no

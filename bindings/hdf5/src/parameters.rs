@@ -1,4 +1,4 @@
-//! The parameters of the filter, `cd_values`: a list of words of 32 bits that HDF5 stores in the file. README.md defines
+//! The parameters of the filter, `cd_values`: a list of words of 32 bits that HDF5 stores in the file. docs/book/hdf5.md defines
 //! it.
 //!
 //! A user gives the request, five or seven words. `set_local` adds what it learns of the dataset. Tools give the whole list
@@ -353,7 +353,7 @@ mod tests {
         }
     }
 
-    /// The numbers of the README, written out: they must never change.
+    /// The numbers of docs/book/hdf5.md, written out: they must never change.
     #[test]
     fn words_do_not_change() {
         let words = [

@@ -19,7 +19,7 @@ def words(value):
 
 
 def parameters(bound, codec="small", mode=ABS, rank=0, fill="auto", once=None):
-    """`cd_values` as README.md defines them: an example for users of h5py."""
+    """`cd_values` as docs/book/hdf5.md defines them: an example for users of h5py."""
     fill_mode = {"auto": 0, "none": 1}.get(fill, 2)
     given = words(fill) if fill_mode == 2 else ()
     # Splines are for chunks that are written once.

@@ -290,7 +290,7 @@ pub fn choice(py: Python<'_>, preset: Option<&str>, codec: Option<&str>) -> PyRe
     }
 }
 
-/// Whether a preset keeps signs and zeros by the values of an array; docs/promises.md has the rules.
+/// Whether a preset keeps signs and zeros by the values of an array; docs/book/promises.md has the rules.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-"""The blocks of docs/archives.md run, one after the other, in one folder."""
+"""The blocks of docs/book/archives.md run, one after the other, in one folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from ferrosz.archive.__main__ import STATUSES
 
-PAGE = Path(__file__).parents[3] / "docs" / "archives.md"
+PAGE = Path(__file__).parents[3] / "docs" / "book" / "archives.md"
 
 # Columns of a dry run that do not depend on how well ferrosz compresses.
 CERTAIN = ("variable", "dimensions", "type", "bound", "size", "why")

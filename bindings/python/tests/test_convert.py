@@ -21,7 +21,7 @@ from exact import beyond
 import ferrosz
 import ferrosz.hdf5
 from ferrosz import archive
-from ferrosz.__main__ import main
+from ferrosz._datasets import main
 from ferrosz.archive import _field, _layout, _netcdf, _verify_file
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -302,7 +302,7 @@ def test_folders_and_patterns_keep_their_structure(source: Path, tmp_path: Path)
 KILLED = """
 import os, signal, sys
 from ferrosz.archive import _netcdf, _convert
-from ferrosz.__main__ import main
+from ferrosz._datasets import main
 
 def killing(work, count=[0]):
     def call(*arguments):

@@ -13,7 +13,7 @@ import xarray as xr
 
 import ferrosz
 from ferrosz import archive
-from ferrosz.__main__ import main
+from ferrosz._datasets import main
 from ferrosz.xarray import encoding
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -22,7 +22,7 @@ from exact import beyond
 
 import ferrosz
 from ferrosz import archive
-from ferrosz.__main__ import main
+from ferrosz._datasets import main
 from ferrosz.archive import Entry, _checked, _community, _information, _many, _noise, _precision, _units
 from ferrosz.archive.__main__ import main as archive_main
 from ferrosz.xarray import encoding
@@ -616,19 +616,18 @@ def test_each_parameter_of_the_package_has_units() -> None:
     assert names - _units.UNITS.keys() == {"lsm", "ptype", "slt", "tvh", "tvl"} - _units.UNITS.keys()
 
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "book" / "plans.md"
 
 
-def test_the_section_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_plans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its blocks run one after the other, and its texts are what its commands print, but for times."""
     monkeypatch.chdir(tmp_path)
-    section = README.read_text().partition("## Which bound may I use?\n")[2].partition("\n## ")[0]
     names: dict[str, object] = {"np": np, "xr": xr}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     shown, texts = [], []
-    for language, block in re.findall(r"```(python|sh|text)\n(.*?)```", section, flags=re.DOTALL):
+    for language, block in re.findall(r"```(python|sh|text)\n(.*?)```", PAGE.read_text(), flags=re.DOTALL):
         if language == "python":
-            exec(compile(block, str(README), "exec"), names)
+            exec(compile(block, str(PAGE), "exec"), names)
         elif language == "text":
             texts.append(without_times(block))
         else:

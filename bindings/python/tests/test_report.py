@@ -104,3 +104,28 @@ def test_the_wheel_has_the_command(field: np.ndarray, tmp_path: Path) -> None:
     done = command("verify", tmp_path / "t.npy", tmp_path / "no.fsz")
     assert done.returncode != 0 and "no.fsz" in done.stderr
     assert f"ferrosz {ferrosz.__version__}" in command("--version").stdout
+
+
+def test_the_command_takes_whole_files(field: np.ndarray, tmp_path: Path) -> None:
+    netcdf = pytest.importorskip("netCDF4")
+    with netcdf.Dataset(tmp_path / "in.nc", "w") as file:
+        for axis, length in zip("zyx", field.shape, strict=True):
+            file.createDimension(axis, length)
+        file.createVariable("t", "f4", tuple("zyx"))[:] = field
+        file.title = "a test"
+    done = command("compress", tmp_path / "in.nc", tmp_path / "out.nc", "--range", "1e-3")
+    assert done.returncode == 0, done.stderr
+    with netcdf.Dataset(tmp_path / "out.nc") as file:
+        assert file.title == "a test" and file["t"].dimensions == ("z", "y", "x")
+    assert command("verify", tmp_path / "in.nc", tmp_path / "out.nc").returncode == 0
+    done = command("decompress", tmp_path / "out.nc", tmp_path / "plain.nc")
+    assert done.returncode == 0, done.stderr
+    with netcdf.Dataset(tmp_path / "plain.nc") as file:
+        bound = 1e-3 * (float(field.max()) - float(field.min()))
+        assert 0 < np.abs(np.asarray(file["t"][:], dtype=float) - field).max() <= bound
+    # An array is for the compiled part, also beside a folder.
+    done = command("compress", tmp_path / "in.nc", tmp_path / "t.fsz", "--range", "1e-3")
+    assert done.returncode == 0, done.stderr
+    done = command("compress", f"{tmp_path / 'in.nc'}:t", tmp_path / "u.nc", "--range", "1e-3")
+    assert done.returncode == 2 and "pip install" in done.stderr
+    assert "convert" in command("--help").stdout

@@ -1,4 +1,4 @@
-"""The blocks of bindings/README.md run, one after the other, in one folder."""
+"""The blocks of docs/book/ways-in.md run, one after the other, in one folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 import ferrosz
 
-PAGE = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "book" / "ways-in.md"
 
 # The commands of blocks of the shell that are not Python's. `pkg-config` must find the C library, too.
 TOOLS = ["h5dump", "nccopy", "ncdump", "ferrosz", "cc", "pkg-config"]

@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use serde_json::Value;
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
@@ -61,6 +63,20 @@ impl Place {
         let mut command = Command::new(COMMAND);
         command.current_dir(self.0.path()).args(arguments);
         command
+    }
+
+    /// Runs a script of the shell that finds the command by its name, up to the first line that fails.
+    pub fn shell(&self, script: &str) -> Output {
+        let folder = Path::new(COMMAND).parent().unwrap().to_owned();
+        let others = env::var_os("PATH").unwrap_or_default();
+        let folders = iter::once(folder).chain(env::split_paths(&others));
+        Command::new("bash")
+            .current_dir(self.0.path())
+            .args(["-euo", "pipefail", "-c", script])
+            .env("PATH", env::join_paths(folders).unwrap())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
     }
 
     /// Runs a line of arguments on the CPU; outputs may replace files.

@@ -2,7 +2,7 @@
 //! feature `toy`. The source files that name the toy are those that an addition changes: the recipe must list just these,
 //! and they must not become more.
 
-use super::markdown_links;
+use super::links::links;
 use crate::{Failure, house, root};
 use std::collections::BTreeSet;
 use std::fs;
@@ -83,17 +83,17 @@ fn compare(text: &str, sources: &[Tracked]) -> Result<(), Failure> {
 }
 
 /// The files of a recipe's steps. Refuses a step whose file does not hold the text that the step names.
-fn steps<'a>(section: &'a str, sources: &[Tracked]) -> Result<BTreeSet<&'a str>, Failure> {
+fn steps<'a>(section: &str, sources: &'a [Tracked]) -> Result<BTreeSet<&'a str>, Failure> {
     let mut files = BTreeSet::new();
     for step in section.lines().filter(|line| line.starts_with("| [")) {
-        let link = markdown_links(step).first().copied().unwrap_or_default();
+        let link = links(step).into_iter().next().unwrap_or_default();
         let file = link.trim_start_matches("../");
         let at = step.split('`').nth(1).unwrap_or_default();
-        let source = sources.iter().find(|source| source.path == file);
-        if at.is_empty() || source.is_none_or(|source| !source.text.contains(at)) {
-            return Err(format!("{DOCUMENT}: {file} has no `{at}`").into());
-        }
-        files.insert(file);
+        let has_it = |source: &&Tracked| source.path == file && source.text.contains(at);
+        match sources.iter().find(has_it).filter(|_| !at.is_empty()) {
+            Some(source) => files.insert(source.path.as_str()),
+            None => return Err(format!("{DOCUMENT}: {file} has no `{at}`").into()),
+        };
     }
     Ok(files)
 }

@@ -2,8 +2,8 @@
 
 `convert` makes two passes over the source, on the workers of a Dask cluster: the first finds the range of each
 variable, from which its bound follows; the second writes shards, each by one call. It can be killed at any time and run
-again. `plan` says what it would do, and without a bound suggests one for each variable; `verify` compares the archive with its source. In a shell: `python -m
-ferrosz.archive`.
+again. `plan` says what it would do, and without a bound suggests one for each variable; `verify` compares the archive
+with its source. In a shell: `python -m ferrosz.archive`.
 """
 
 from __future__ import annotations

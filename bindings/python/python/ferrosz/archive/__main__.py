@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ..__main__ import main as command
+from .._datasets import main as command
 from ._command import STATUSES
 
 __all__ = ["STATUSES", "main"]

@@ -114,7 +114,7 @@ class Ferrosz(Mapping[str, Any]):
 
     @property
     def compression_opts(self) -> tuple[int, ...]:
-        """The parameters of the filter, which HDF5 calls `cd_values`, as words of 32 bits; the README of the filter
+        """The parameters of the filter, which HDF5 calls `cd_values`, as words of 32 bits; docs/book/hdf5.md
         defines them."""
         mode, bound = ("abs", self.abs) if self.abs is not None else ("pwrel", self.pwrel)
         predictor, coder = codec_id(self.codec) if self.codec is not None else (0, PRESETS[self.preset or "small"])

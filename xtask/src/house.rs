@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 116_800;
+const MOST_LINES: usize = 116_900;
 const MOST_LINES_OF: [(&str, usize); 1] = [("host", 34_700)];
 
 /// The most lines of a function outside tests.

@@ -3,8 +3,8 @@
 
     python3 benches/peers.py [--csv docs/measurements/peers-h200.csv] [--out docs/peers.svg]
 
-Draws an SVG with a panel for each field, and prints the tables of docs/measurements/peers-h200.md. Needs
-nothing but Python.
+Draws an SVG with a panel for each field, and prints the tables of docs/measurements/peers-h200.md. Needs nothing but
+Python.
 """
 import argparse
 import csv

@@ -1,5 +1,5 @@
-// An operator plugin of ADIOS2: compresses the blocks of variables within an error bound. docs/book/adios2.md says how to build and to
-// use it.
+// An operator plugin of ADIOS2: compresses the blocks of variables within an error bound.
+// docs/book/adios2.md says how to build and to use it.
 //
 // A block becomes a stream of ferrosz, which describes itself, so reading needs no parameters. Failures are exceptions, which
 // ADIOS2 gives to its caller.

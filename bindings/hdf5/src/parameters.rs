@@ -1,5 +1,5 @@
-//! The parameters of the filter, `cd_values`: a list of words of 32 bits that HDF5 stores in the file. docs/book/hdf5.md defines
-//! it.
+//! The parameters of the filter, `cd_values`: a list of words of 32 bits that HDF5 stores in the file.
+//! docs/book/hdf5.md defines it.
 //!
 //! A user gives the request, five or seven words. `set_local` adds what it learns of the dataset. Tools give the whole list
 //! of one dataset to another, so `set_local` reads the request alone, and replaces all that follows.

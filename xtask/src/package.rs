@@ -1,6 +1,6 @@
 //! `cargo xtask check package`: the packages as a registry distributes them, and a program that depends on them alone.
 
-use crate::{Failure, output, root, run};
+use crate::{Failure, root, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -25,11 +25,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Files of every package.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Nobody debugs these builds, and without debug information they take less time.
-const NO_DEBUG_INFO: [(&str, &str); 1] = [("CARGO_PROFILE_DEV_DEBUG", "0")];
-
-/// Packs all crates; then builds all of them in a crate that depends on the packages alone, and runs the library's example
-/// there.
+/// Packs all crates; then checks all of them in a crate that depends on the packages alone and has the library's example. What
+/// a package lacks is found by the compiler, so nothing is run: the same code runs in the tests of the workspace.
 pub fn check() -> Result<(), Failure> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let consumer = root().join("target/consumer");
@@ -70,7 +67,7 @@ fn unpack(packages: &Path, consumer: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Creates a crate beside the unpacked packages that depends on all of them and on nothing else, and runs it.
+/// Creates a crate beside the unpacked packages that depends on all of them and on nothing else, and checks it.
 fn consume(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder.join("src"))?;
     fs::write(folder.join("Cargo.toml"), manifest())?;
@@ -80,12 +77,10 @@ fn consume(folder: &Path) -> Result<(), Failure> {
         folder.join("src/main.rs"),
     )?;
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(folder).args(["run", "--quiet"]);
-    cargo.envs(NO_DEBUG_INFO);
+    cargo.current_dir(folder).args(["check", "--quiet"]);
     cargo.env("CARGO_TARGET_DIR", folder.join("target"));
-    let printed = output(&mut cargo)
-        .ok_or("a crate that depends on the packages alone does not build and run")?;
-    println!("a crate that depends on the packages alone says:\n{printed}");
+    run(&mut cargo)?;
+    println!("a crate that depends on the packages alone compiles");
     Ok(())
 }
 

@@ -37,6 +37,10 @@ const FORMATS: [(&[&str], &str); 15] = [
     (&["pkl", "pickle", "pt"], "Python objects"),
 ];
 
+/// Who writes files of NetCDF, HDF5 and Zarr.
+const WHOLE_FILES: &str = ". Whole files of such a format are written by the command of the Python package, which takes \
+                           this line: pip install 'ferrosz[archive]'";
+
 /// The format that a path's suffix names.
 fn named(path: &Path) -> Option<&'static str> {
     let suffix = path.extension().and_then(OsStr::to_str)?;
@@ -71,14 +75,16 @@ pub fn check(output: &Location, holds: Holds) -> Result<(), Failure> {
     };
     match output {
         Location::File(path) => match named(path).filter(|format| *format != own) {
-            Some(format @ ("NetCDF" | "HDF5" | "Zarr")) => Err(Failure::usage(format_args!(
-                "{output} would hold {what}, and its suffix says {format}: give it {advice}. Whole files of {format} are \
-                 written by the Python package: pip install 'ferrosz[archive]' has a command ferrosz that takes this line"
-            ))),
-            Some(format) => Err(Failure::usage(format_args!(
-                "{output} would hold {what}, and its suffix says {format}: give it {advice}; or write to '-' and redirect \
-                 with '>'"
-            ))),
+            Some(format) => {
+                let more = match format {
+                    "NetCDF" | "HDF5" | "Zarr" => WHOLE_FILES,
+                    _ => "",
+                };
+                Err(Failure::usage(format_args!(
+                    "{output} would hold {what}, and its suffix says {format}: give it {advice}; or write to '-' and \
+                     redirect with '>'{more}"
+                )))
+            }
             None => Ok(()),
         },
         _ => Ok(()),

@@ -35,6 +35,11 @@ fn suffixes_do_not_lie() {
         "cuszp compress in.npy x.npy --abs 1 --mode plain",
         &["x.npy"],
     );
+    place.fail(
+        2,
+        "decompress a.fsz o.nc",
+        &["pip install 'ferrosz[archive]'"],
+    );
     // A default name is no lie, either.
     std::fs::copy(place.path("a.fsz"), place.path("b.nc.fsz")).unwrap();
     place.succeed("decompress b.nc.fsz");

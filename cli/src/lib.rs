@@ -75,8 +75,8 @@ pub fn main<L: Parser>(run: fn(&L) -> Result<bool, Failure>) -> ExitCode {
     ExitCode::from(status_of(std::env::args_os(), run))
 }
 
-/// Parses words, of which the first is the name of the command, and runs them; the exit status, which is 0 only if `run`
-/// returns true. It takes the signals that end the process.
+/// Parses a command line, whose first word is the name of the command, and runs it. Returns the exit status, which is 0 only
+/// if `run` returns true. Handles the signals that end the process.
 pub fn status_of<L: Parser>(
     words: impl IntoIterator<Item = OsString>,
     run: fn(&L) -> Result<bool, Failure>,
@@ -102,8 +102,8 @@ pub fn status_of<L: Parser>(
     }
 }
 
-/// Prints what is wrong with the words, or the help that they ask for; the exit status. Of a command that does not exist,
-/// only the nearest that does is suggested.
+/// Prints the error of a command line, or its help, and returns the exit status. For an unknown command only the nearest known
+/// one is suggested.
 fn explain(mut error: clap::Error) -> u8 {
     let suggested = error.get(ContextKind::SuggestedSubcommand);
     // The last is the nearest.
@@ -115,7 +115,7 @@ fn explain(mut error: clap::Error) -> u8 {
             ContextValue::Strings(vec![nearest]),
         );
     }
-    // Nobody reads any more.
+    // A closed pipe: nobody reads the message.
     let _ = error.print();
     u8::try_from(error.exit_code()).unwrap_or(2)
 }

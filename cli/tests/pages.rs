@@ -1,13 +1,13 @@
 //! The blocks of the shell in the book's pages run: those of a page before its first block of Python, one after the other,
-//! in a folder of their own. `bindings/python/tests/test_pages.py` runs the others. A block of text that is next to one of
-//! them is what it prints, but for times.
+//! in a folder of their own. `bindings/python/tests/test_pages.py` runs the others. A block of text behind one of them is
+//! compared with the output, except for times.
 
 use crate::common::{Place, stderr};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// A block that runs, and what the page says that it prints.
+/// A block of shell commands, and its output as the page shows it.
 #[derive(Debug, PartialEq)]
 struct Block<'a> {
     script: &'a str,
@@ -47,7 +47,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     read.filter(|(_, text)| !blocks(text).is_empty()).collect()
 }
 
-/// The words of what a command prints, without times and rates, and the marks behind them.
+/// The words of an output, without times, rates and punctuation.
 fn words(printed: &str) -> Vec<&str> {
     let words: Vec<&str> = (printed.split_whitespace())
         .map(|word| word.trim_end_matches([',', ';']))

@@ -166,7 +166,7 @@ impl Emulator {
     ///
     /// # Errors
     ///
-    /// The first fault; the grid's other threads are then dropped without running further. A grid without blocks is one.
+    /// The first fault; the grid's other threads are then dropped without running further. A grid without blocks is a fault, too.
     ///
     /// # Panics
     ///

@@ -22,8 +22,8 @@ OF_MEDIAN, OF_THIRD = 1.4826, 20.0**0.5
 WHITE, WALK = np.arccos(-3 / 4) / np.pi, np.arccos(-2 / 3) / np.pi
 FEWEST_CHANGES = (WHITE + WALK) / 2
 
-# How much the estimates of axes, and of the quarters of values, may differ, by how much more than the noise values must vary, and by how many times the
-# spacing of floats the noise must exceed it.
+# By which factor the estimates of axes, and of the quarters of values, may differ; how many times the noise the values
+# must vary; and how many times the spacing of floats the noise must exceed.
 ALIKE, SIGNAL, SPACINGS = 1.25, 10.0, 4.0
 
 # Axes and samples that are shorter show nothing.

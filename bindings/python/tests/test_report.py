@@ -125,6 +125,11 @@ def test_the_command_takes_whole_files(field: np.ndarray, tmp_path: Path) -> Non
     with netcdf.Dataset(tmp_path / "plain.nc") as file:
         bound = 1e-3 * (float(field.max()) - float(field.min()))
         assert 0 < np.abs(np.asarray(file["t"][:], dtype=float) - field).max() <= bound
+    # A bound that is a share of each value is called so.
+    done = command("compress", tmp_path / "in.nc", tmp_path / "digits.nc", "--digits", "4")
+    assert "bound pwrel 0.0005;" in done.stdout, done.stderr
+    done = command("verify", tmp_path / "in.nc", tmp_path / "digits.nc")
+    assert "bound kept; bound pwrel 0.0005," in done.stdout, done.stderr
     # One variable is an array.
     done = command("compress", f"{tmp_path / 'in.nc'}:t", tmp_path / "t.fsz", "--range", "1e-3")
     assert done.returncode == 0, done.stderr

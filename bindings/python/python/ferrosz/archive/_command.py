@@ -82,7 +82,7 @@ def line_of_variable(name: str, done: Variable, is_file: bool = False) -> str:
     error = "" if done.largest_error is None else f", largest error {done.largest_error:.4g}"
     sizes = (
         f"{name}: values of {done.array_bytes / 1e6:.1f} MB in {done.stored_bytes / 1e6:.1f} MB, "
-        f"ratio {done.ratio:.2f}; bound {done.bound:.4g}{error}"
+        f"ratio {done.ratio:.2f}; bound {_bound_of(done)}{error}"
     )
     if is_file:
         return f"{sizes}; chunks {_product(done.chunks)}"
@@ -105,7 +105,7 @@ def line_of_verified(name: str, found: Verified) -> str:
         return f"{name}: {'exact' if found else 'exact: NO'}; {found.elements} values, {found.changed} changed"
     judgement = "bound kept" if found else "bound kept: NO"
     return (
-        f"{name}: {judgement}; bound {found.bound:.4g}, largest error {found.largest_error:.4g}; "
+        f"{name}: {judgement}; bound {_bound_of(found)}, largest error {found.largest_error:.4g}; "
         f"{found.elements} values, {found.over} over the bound, "
         f"{found.missing} missing, {found.changed} of these changed; {len(found.faults)} shards damaged"
         f"{_of_requirements(found.checked)}"
@@ -117,6 +117,10 @@ def _of_requirements(checked: Checked | None) -> str:
         return ""
     word = {True: "kept: ", False: "kept: NO; ", None: ""}[checked.kept]
     return f"; requirements {word}{checked.words}"
+
+
+def _bound_of(found: Variable | Verified) -> str:
+    return f"{'pwrel ' if found.is_relative else ''}{found.bound:.4g}"
 
 
 def _product(lengths: tuple[int, ...]) -> str:

@@ -214,6 +214,7 @@ def _write_shards(
     field = choice.field
     bound, margin, times = record.bound_of(field.name), record.margin_of(field.name), times_read(field, choice.shards)
     done = Variable(bound, choice.chunks, choice.shards, times, choice.source_bytes)
+    done.is_relative = record.is_relative(field.name)
     boxes = boxes_of(field.shape, choice.shards)
     first = 0
     while batch := list(itertools.islice(boxes, target.batch)):

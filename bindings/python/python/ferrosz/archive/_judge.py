@@ -64,7 +64,7 @@ def _coded(
 ) -> Verified:
     field = choice.field
     limit, share = limits_of(field, choice.bound, extremes_found(choice, client, progress))
-    found = Verified(share if limit is None else limit * float(field.step or 1))
+    found = Verified(share if limit is None else limit * float(field.step or 1), is_relative=limit is None)
     if field.name not in copied.names:
         found.faults.append(f"{field.name}: it is not there")
         return found

@@ -60,6 +60,12 @@ class Planned:
         """The bytes of the values, by those of the archive."""
         return self.source_bytes / max(self.stored_bytes, 1)
 
+    @property
+    def is_relative(self) -> bool:
+        """Whether the bound is a share of each value."""
+        settings = self.entry.settings or {}
+        return "abs" not in settings and not {"pwrel", "digits"}.isdisjoint(settings)
+
 
 def plan(
     source: Any,

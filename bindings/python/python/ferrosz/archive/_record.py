@@ -34,6 +34,11 @@ class Record:
         # An earlier ferrosz left no bound, and had no packed integers.
         return float(found.get("bound", found["codec"].get("abs", found["codec"].get("pwrel"))))
 
+    def is_relative(self, name: str) -> bool:
+        """Whether the bound is a share of each value."""
+        codec = self.codecs[name]["codec"]
+        return codec.get("pwrel") is not None and codec.get("abs") is None
+
     def margin_of(self, name: str) -> int:
         """By how many steps packed values were moved away from that of missing elements."""
         return int(self.codecs[name].get("margin", 0))

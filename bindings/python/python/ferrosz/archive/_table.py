@@ -20,7 +20,7 @@ def table_of(planned: Mapping[str, Planned], bytes_on_disk: int | None) -> str:
 
 def _row(name: str, variable: Planned) -> tuple[str, ...]:
     dims = " ".join(f"{dim}={length}" for dim, length in variable.dims.items())
-    bound = "exact" if variable.bound is None else f"{variable.bound:.4g}"
+    bound = "exact" if variable.bound is None else f"{'pwrel ' if variable.is_relative else ''}{variable.bound:.4g}"
     sizes = (size_of(variable.source_bytes), size_of(variable.stored_bytes), f"{variable.ratio:.2f}")
     chunks = "-" if variable.chunks is None else " x ".join(map(str, variable.chunks))
     return (name, dims or "-", variable.dtype, bound, variable.codec, chunks, *sizes, _why(variable))

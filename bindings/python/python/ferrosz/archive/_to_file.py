@@ -72,6 +72,7 @@ def _variable(coded: Coded, stored_bytes: int) -> Variable:
     times = times_read(choice.field, choice.shards)
     found = Variable(bound, choice.chunks, choice.shards, times, choice.source_bytes, stored_bytes)
     found.shards_written = choice.shard_count
+    found.is_relative = coded.attributes["ferrosz_mode"] == "pwrel"
     return found
 
 

@@ -24,6 +24,8 @@ class Variable:
     """Those that were there, and sound."""
     largest_error: float | None = None
     """With `verify`."""
+    is_relative: bool = False
+    """Whether the bound is a share of each value."""
 
     @property
     def ratio(self) -> float:

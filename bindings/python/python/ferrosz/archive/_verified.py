@@ -27,6 +27,8 @@ class Verified:
 
     is_exact: bool = False
     """Whether it must be an exact copy."""
+    is_relative: bool = False
+    """Whether the bound is a share of each value."""
 
     checked: Checked | None = None
     """With a plan, whether the requirements that it has are kept."""

@@ -53,7 +53,8 @@ def _verify(source: Source, copied: Source, name: str, client: Any, progress: Pr
     def compare(values: Any, decoded: Any) -> Comparison:
         return compare_values(values, decoded, field.missing, *limits)
 
-    return compared(Verified(bound), field, copied.stored(name), compare, client, progress)
+    found = Verified(bound, is_relative=limits[0] is None)
+    return compared(found, field, copied.stored(name), compare, client, progress)
 
 
 def verify_exact(source: Source, copied: Source, name: str) -> Verified:

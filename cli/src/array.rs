@@ -135,6 +135,8 @@ pub struct Input {
     pub field: Field,
     /// The values of missing elements, if the file names them.
     pub fills: Vec<Fill>,
+    /// The unit of the values; empty if it is not known.
+    pub unit: String,
     /// What a user should know about how the values were read.
     pub notes: Vec<String>,
 }
@@ -145,6 +147,7 @@ impl Input {
         Self {
             field,
             fills: Vec::new(),
+            unit: String::new(),
             notes: Vec::new(),
         }
     }

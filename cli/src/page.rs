@@ -33,22 +33,13 @@ pub fn run(args: &Args, common: &Common) -> Result<bool, Failure> {
         }),
         None => None,
     };
-    let Input {
-        field,
-        fills,
-        notes,
-    } = match &args.field {
+    let input = match &args.field {
         Location::Variable { .. } => field_file::read_input(&args.field, &args.shape)?,
         other => Input::new(field_file::read(other, &args.shape, assumed.as_ref())?),
     };
-    let input = Input {
-        field,
-        fills,
-        notes,
-    };
     compress::note_reading(&input, &args.field, common);
     with_field!(&input.field, array => {
-        let page = Page { args, common, array, fills: &input.fills };
+        let page = Page { args, common, array, fills: &input.fills, unit: &input.unit };
         page.write(&streams)
     })
 }
@@ -71,6 +62,8 @@ struct Page<'a, V: ferrosz::Value> {
     array: &'a Array<V>,
     /// The fill values that its file names.
     fills: &'a [Fill],
+    /// The unit of its values.
+    unit: &'a str,
 }
 
 impl<V: ferrosz::Value> Page<'_, V> {
@@ -87,6 +80,7 @@ impl<V: ferrosz::Value> Page<'_, V> {
             name: &name,
             values: &array.values,
             extents: &array.extents,
+            unit: self.unit,
         });
         let mut shown = Vec::new();
         for (location, stream) in streams {
@@ -146,6 +140,7 @@ impl<V: ferrosz::Value> Page<'_, V> {
             common,
             array,
             fills,
+            unit: _,
         } = self;
         let compressor = Compressor::new(args.coding.choice(), bound)
             .device(common.device)

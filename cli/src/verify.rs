@@ -108,6 +108,7 @@ fn compare<V: ferrosz::Value>(
             name: &args.original.to_string(),
             values: &original.values,
             extents: &original.extents,
+            unit: "",
         };
         let canvas = picture(&field, &decoded, info, &comparison);
         output::write(location, args.replace.force, |writer| {

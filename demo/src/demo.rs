@@ -300,7 +300,7 @@ fn panel(caption: &str, detail: String, grid: Grid, scale: Scale) -> Panel {
         detail,
         grid,
         scale,
-        unit: UNIT,
+        unit: UNIT.to_owned(),
     }
 }
 

@@ -77,9 +77,9 @@ impl Scale {
         (value - self.ends[0]) / (self.ends[1] - self.ends[0])
     }
 
-    /// The values at the ends, in words.
-    pub fn labels(&self) -> [String; 2] {
-        let [low, high] = self.ends.map(words::number);
+    /// The values at the ends, in words, in this unit.
+    pub fn labels(&self, unit: &str) -> [String; 2] {
+        let [low, high] = self.ends.map(|end| words::with_unit(end, unit));
         [
             if self.is_cut[0] {
                 format!("\u{2264} {low}")
@@ -130,7 +130,7 @@ mod tests {
         values[5] = 1e6;
         let scale = Scale::of_values(values.iter());
         assert!(scale.ends[1] < 1.0 && scale.is_cut == [true, true]);
-        assert!(scale.labels()[1].starts_with('\u{2265}'));
+        assert!(scale.labels("K")[1].starts_with('\u{2265}'));
     }
 
     #[test]

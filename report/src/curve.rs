@@ -144,6 +144,7 @@ mod tests {
             name: "x",
             values: &values,
             extents: &[4, 6],
+            unit: "",
         };
         // numpy.arange(24).reshape(4, 6)[1:3, 1:5]
         assert_eq!(
@@ -164,6 +165,7 @@ mod tests {
             name: "x",
             values: &values,
             extents: &extents,
+            unit: "K",
         };
         let compressor = Compressor::new(Preset::Fast, Bound::range(1e-3).unwrap());
         let stream = compressor
@@ -202,6 +204,7 @@ mod tests {
             name: "x",
             values: &values,
             extents: &[10_000],
+            unit: "K",
         };
         let stream = Compressor::new(Preset::Fast, Bound::abs(2.0).unwrap()).compress(&values);
         let info = ferrosz::info(&stream.unwrap()).unwrap();

@@ -73,7 +73,7 @@ pub struct Panel {
     /// The colour map.
     pub scale: Scale,
     /// The values' unit; may be empty.
-    pub unit: &'static str,
+    pub unit: String,
 }
 
 /// Draws panels between a title and a footer.
@@ -130,8 +130,7 @@ fn draw_bar(canvas: &mut Canvas, panel: &Panel, left: u32, top: u32) {
         canvas.fill(left + x, top, 1, BAR, panel.scale.colour(position));
     }
     let [low, high] = panel.scale.ends;
-    let label = |value: f64| format!("{} {}", words::number(value), panel.unit);
-    let labels = [low, (low + high) / 2.0, high].map(|value| label(value).trim_end().to_owned());
+    let labels = [low, (low + high) / 2.0, high].map(|value| words::with_unit(value, &panel.unit));
     for (part, text) in (0..).zip(&labels) {
         let free = width.saturating_sub(TEXT.width(text));
         canvas.text(left + part * free / 2, top + BAR + 4, text, TEXT);
@@ -155,7 +154,7 @@ const LINE_ROWS: usize = 64;
 /// let decoded = Decompressor::new().decompress::<f32>(&stream)?;
 /// let info = ferrosz::info(&stream)?;
 /// let comparison = Comparison::new(&values, &decoded, &info)?;
-/// let field = Field { name: "waves", values: &values, extents: &extents };
+/// let field = Field { name: "waves", values: &values, extents: &extents, unit: "" };
 /// let mut png = Vec::new();
 /// picture(&field, &decoded, &info, &comparison).write_png(&mut png)?;
 /// assert!(png.starts_with(b"\x89PNG"));
@@ -184,7 +183,7 @@ pub fn picture<V: Value>(
         detail,
         grid,
         scale,
-        unit: "",
+        unit: field.unit.to_owned(),
     };
     let size = format!(
         "{} {}",
@@ -196,7 +195,10 @@ pub fn picture<V: Value>(
         info.ratio(),
         words::decibels(found.psnr())
     );
-    let errors = format!("largest {}", words::number(found.largest_error));
+    let errors = format!(
+        "largest {}",
+        words::with_unit(found.largest_error, field.unit)
+    );
     let name = format!("{}, {}", info.codec, words::bound(info.bound));
     let panels = [
         panel("Original".to_owned(), size, original, scale),

@@ -21,6 +21,8 @@ pub struct Field<'a, V> {
     pub values: &'a [V],
     /// Its lengths, slowest first.
     pub extents: &'a [u64],
+    /// The unit of the values; empty if it is not known.
+    pub unit: &'a str,
 }
 
 /// A stream of the array.
@@ -48,7 +50,7 @@ pub struct Stream<'a, V> {
 /// let bytes = compressor.compress(&values)?;
 /// let decoded = Decompressor::new().decompress::<f32>(&bytes)?;
 ///
-/// let mut report = Report::new(Field { name: "waves", values: &values, extents: &extents });
+/// let mut report = Report::new(Field { name: "waves", values: &values, extents: &extents, unit: "m" });
 /// let stream = Stream { name: "range 1e-3", bytes: &bytes, decoded: &decoded, command: "" };
 /// assert!(report.add(&stream)?);
 /// let page = report.to_html()?;
@@ -120,6 +122,7 @@ impl<'a, V: Value> Report<'a, V> {
         let [mean, deviation] = totals.original();
         let [low, high] = totals.ranges[0];
         let info = &summary.info;
+        let number = |number| words::with_unit(number, self.field.unit);
         let mut pairs = vec![
             (
                 "array",
@@ -133,10 +136,10 @@ impl<'a, V: Value> Report<'a, V> {
         ];
         if totals.count() > 0 {
             pairs.extend([
-                ("smallest", words::number(low)),
-                ("largest", words::number(high)),
-                ("mean", words::number(mean)),
-                ("standard deviation", words::number(deviation)),
+                ("smallest", number(low)),
+                ("largest", number(high)),
+                ("mean", number(mean)),
+                ("standard deviation", number(deviation)),
             ]);
         }
         pairs.push(("missing or not finite", summary.missing.to_string()));

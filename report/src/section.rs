@@ -73,6 +73,8 @@ impl Summary {
 struct Known<'a, V> {
     /// The number of the section in its page.
     number: usize,
+    /// The unit of the values.
+    unit: &'a str,
     pair: Pair<'a, V>,
     info: &'a Info,
     comparison: &'a Comparison,
@@ -101,6 +103,7 @@ impl Section {
         };
         let known = Known {
             number,
+            unit: field.unit,
             totals: Totals::of(&pair, promise, if most.is_finite() { most } else { 1.0 }),
             pair,
             info: &info,

@@ -14,6 +14,7 @@ fn page<V: Value>(
         name: "a <field> & more",
         values,
         extents,
+        unit: "K",
     });
     let mut all = true;
     for bound in bounds {
@@ -227,6 +228,7 @@ fn a_broken_bound_is_told() {
         name: "x",
         values: &values,
         extents: &[30, 40],
+        unit: "",
     });
     let stream = Stream {
         name: "x.fsz",

@@ -26,6 +26,24 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number with the unit of an array, if it has one.
+pub fn with_unit(number: f64, unit: &str) -> String {
+    labelled(&self::number(number), " ", unit)
+}
+
+/// What an axis or a column shows, with the unit of an array, if it has one.
+pub fn in_unit(label: &str, unit: &str) -> String {
+    labelled(label, ", ", unit)
+}
+
+/// CF names the unit of a number without one 1.
+fn labelled(text: &str, between: &str, unit: &str) -> String {
+    match unit.trim() {
+        "" | "1" => text.to_owned(),
+        unit => format!("{text}{between}{unit}"),
+    }
+}
+
 /// A number with all its digits if they are few, with four otherwise.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
@@ -132,6 +150,16 @@ mod tests {
             (f64::from(1e20f32), "1e20"),
         ] {
             assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn values_have_units() {
+        assert_eq!(with_unit(273.15, "K"), "273.1 K");
+        assert_eq!(in_unit("error", " m s-1 "), "error, m s-1");
+        for none in ["", " ", "1"] {
+            assert_eq!(with_unit(0.0, none), "0");
+            assert_eq!(in_unit("error", none), "error");
         }
     }
 

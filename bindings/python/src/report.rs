@@ -19,6 +19,7 @@ pub struct Named<'py>(String, Bound<'py, PyAny>, String);
 pub fn report_page(
     original: &Bound<'_, PyAny>,
     name: String,
+    units: String,
     streams: Vec<Named<'_>>,
     device: &str,
 ) -> PyResult<(String, Vec<bool>)> {
@@ -39,6 +40,7 @@ pub fn report_page(
                 name: &name,
                 values: field.values::<V>(),
                 extents: &extents,
+                unit: &units,
             });
             let mut kept = Vec::new();
             for (name, bytes, command) in &named {

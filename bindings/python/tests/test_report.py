@@ -70,6 +70,29 @@ def test_missing_values_are_shown_as_such(field: np.ndarray) -> None:
     assert f"missing or not finite {missing}" in Page(report.html).text
 
 
+def test_values_have_units(field: np.ndarray, tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    array = xarray.DataArray(field, name="t", dims=("z", "y", "x"), attrs={"units": "degC"})
+    largest = ferrosz.report(array, ranges=(1e-3,)).html
+    assert " degC" in largest and "error, degC" in largest
+    assert " degC" not in ferrosz.report(field, ranges=(1e-3,)).html
+    assert "error, K" in ferrosz.report(array, ranges=(1e-3,), units="K").html
+    for kind in ("NETCDF4", "NETCDF3_CLASSIC"):
+        array.to_netcdf(tmp_path / "t.nc", format=kind)
+        done = command("report", f"{tmp_path / 't.nc'}:t", "--range", "1e-3", "-o", tmp_path / f"{kind}.html")
+        assert done.returncode == 0, done.stderr
+        assert "error, degC" in (tmp_path / f"{kind}.html").read_text(encoding="utf-8")
+    # Stored numbers have no units where they stand for values.
+    packing = {"t": {"dtype": "int16", "scale_factor": 0.01, "add_offset": 10.0}}
+    array.to_netcdf(tmp_path / "packed.nc", encoding=packing)
+    for option, has_units in (([], True), (["--packed"], False)):
+        page = tmp_path / "packed.html"
+        done = command("report", f"{tmp_path / 'packed.nc'}:t", "--abs", "1", *option, "-o", page, "--force")
+        assert done.returncode == 0, done.stderr
+        assert ("error, degC" in page.read_text(encoding="utf-8")) == has_units
+
+
 def test_a_stream_of_another_array_is_refused(field: np.ndarray) -> None:
     stream = ferrosz.compress(field, range=1e-2, preset="fast")
     with pytest.raises(ferrosz.ArgumentError, match="original: it has the shape"):

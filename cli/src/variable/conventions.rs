@@ -8,13 +8,20 @@ use ferrosz::scratch::{Copies, Scratch};
 use ferrosz::{Bf16, F16, Fill, Value, ValueType};
 
 /// The attributes that are read.
-pub const NAMES: [&str; 5] = [
+pub const NAMES: [&str; 6] = [
     "_FillValue",
     "missing_value",
-    "scale_factor",
-    "add_offset",
+    PACKING[0],
+    PACKING[1],
     "_Unsigned",
+    UNITS,
 ];
+
+/// The attributes of numbers that are stored for values, section 8.1.
+const PACKING: [&str; 2] = ["scale_factor", "add_offset"];
+
+/// The attribute for the unit of the values, section 3.1.
+const UNITS: &str = "units";
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +83,8 @@ pub struct Conventions {
     /// Whether `_Unsigned` contradicts the stored type.
     is_turned: bool,
     packing: Option<Packing>,
+    /// The unit of the values; empty if the attributes do not say it, and for stored numbers that stand for values.
+    unit: String,
     notes: Vec<String>,
 }
 
@@ -114,6 +123,7 @@ impl Conventions {
             true => None,
             false => packing(attributes)?,
         };
+        let names_packing = PACKING.iter().any(|name| attributes.get(name).is_some());
         if is_complex && packing.is_some() {
             let what = "complex numbers with scale_factor or add_offset (without --packed)";
             return Err(VariableError::Type(what.to_owned()));
@@ -125,6 +135,10 @@ impl Conventions {
             missing: Vec::new(),
             is_turned,
             packing,
+            unit: match attributes.get(UNITS) {
+                Some(Attribute::Text(unit)) if !(is_packed && names_packing) => unit.clone(),
+                _ => String::new(),
+            },
             notes: Vec::new(),
         };
         let named = attributes.get("_FillValue").cloned();
@@ -195,6 +209,7 @@ impl Conventions {
         Ok(Input {
             field,
             fills,
+            unit: self.unit,
             notes: self.notes,
         })
     }
@@ -318,8 +333,8 @@ impl Conventions {
 /// The packing that `scale_factor` and `add_offset` describe. Values have the type of these attributes, if it is `f32`.
 fn packing(attributes: &Attributes) -> Result<Option<Packing>, VariableError> {
     let (factor, offset) = (
-        attributes.number("scale_factor")?,
-        attributes.number("add_offset")?,
+        attributes.number(PACKING[0])?,
+        attributes.number(PACKING[1])?,
     );
     if factor.is_none() && offset.is_none() {
         return Ok(None);

@@ -27,12 +27,14 @@ pub fn of<V: Value>(known: &Known<'_, V>) -> String {
 fn figures<V: Value>(known: &Known<'_, V>) -> Vec<(&'static str, String)> {
     let (found, quality) = (&known.comparison.judgement, &known.comparison.quality);
     let totals = &known.totals;
+    let number = |number| words::with_unit(number, known.unit);
     let or_none = |figure: Option<String>| figure.unwrap_or_else(|| "none".to_owned());
     vec![
-        ("largest error", words::number(found.largest_error)),
+        ("largest error", number(found.largest_error)),
         (
             "bound",
             match known.promise {
+                Promise::Absolute(bound) if bound > 0.0 && bound.is_finite() => number(bound),
                 Promise::Absolute(bound) => words::absolute_error(bound),
                 Promise::Relative(bound) => format!("{} of each value", words::short(bound)),
             },
@@ -41,17 +43,14 @@ fn figures<V: Value>(known: &Known<'_, V>) -> Vec<(&'static str, String)> {
             "largest relative error",
             words::number(quality.largest_relative_error),
         ),
-        ("RMSE", words::number(quality.rmse)),
+        ("RMSE", number(quality.rmse)),
         (
             "RMSE / range",
             or_none(known.comparison.nrmse().map(words::number)),
         ),
         ("PSNR, dB", decibels(found.psnr())),
-        (
-            "mean absolute error",
-            words::number(totals.mean_absolute_error()),
-        ),
-        ("bias, the mean error", words::number(totals.bias())),
+        ("mean absolute error", number(totals.mean_absolute_error())),
+        ("bias, the mean error", number(totals.bias())),
         (
             "correlation",
             or_none(totals.correlation().map(correlation)),
@@ -81,11 +80,11 @@ fn histogram<V: Value>(known: &Known<'_, V>) -> String {
     let errors = &known.totals.errors;
     let shares = errors.outline();
     let label = match known.promise {
-        Promise::Absolute(_) => "error",
-        Promise::Relative(_) => "error / |value|",
+        Promise::Absolute(_) => words::in_unit("error", known.unit),
+        Promise::Relative(_) => "error / |value|".to_owned(),
     };
     let room = 1.08;
-    let x = Axis::linear(label, errors.low * room, errors.high * room);
+    let x = Axis::linear(&label, errors.low * room, errors.high * room);
     let most = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let y = Axis::linear("share of values", 0.0, most * 1.05);
     let corners = [(errors.low, 0.0)]
@@ -142,13 +141,9 @@ fn worst<V: Value>(known: &Known<'_, V>) -> String {
             over,
         ]
     });
-    let heading = [
-        "place",
-        "original",
-        "reconstruction",
-        "error",
-        "of the bound",
-    ];
+    let [original, reconstruction, error] =
+        ["original", "reconstruction", "error"].map(|label| words::in_unit(label, known.unit));
+    let heading = ["place", &original, &reconstruction, &error, "of the bound"];
     format!(
         "<h3>Worst errors</h3>{}",
         table(&heading, &rows.collect::<Vec<_>>())

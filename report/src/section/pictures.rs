@@ -9,6 +9,7 @@ use crate::planes::{Grid, Plane};
 use crate::profile::{self, Point};
 use crate::section::Known;
 use crate::totals::Promise;
+use crate::words;
 use ferrosz::Value;
 use std::fmt::Write;
 
@@ -25,14 +26,20 @@ pub fn of<V: Value>(known: &Known<'_, V>) -> String {
     let mut html = "<h3>Slices</h3>".to_owned();
     if planes.is_empty() {
         let points = profile::whole(pair);
-        html += &lines("All values", "element", &points, false);
+        html += &lines("All values", "element", known.unit, &points, false);
     } else {
         html += &choices(known, &planes);
     }
     if let (Some(at), Some(axis)) = (worst, pair.line_axes().first()) {
         let points = profile::around(pair, at, *axis);
         let label = format!("index along axis {axis}");
-        html += &lines("Through the largest error", &label, &points, true);
+        html += &lines(
+            "Through the largest error",
+            &label,
+            known.unit,
+            &points,
+            true,
+        );
     }
     html
 }
@@ -76,10 +83,13 @@ fn choices<V: Value>(known: &Known<'_, V>, planes: &[Plane]) -> String {
             _ => format!("the largest of each {} x {} values", steps[0], steps[1]),
         };
         let name = plane.describe();
+        let drawn = |caption: &str, detail: &str, grid: &Grid, scale: &Scale| {
+            picture([caption, detail, &name], known.unit, grid, scale)
+        };
         html += r#"<div class="choice">"#;
-        html += &picture("Original", &sampled, &name, original, &scale);
-        html += &picture("Reconstruction", &sampled, &name, decoded, &scale);
-        html += &picture("Error", &largest, &name, error, &errors);
+        html += &drawn("Original", &sampled, original, &scale);
+        html += &drawn("Reconstruction", &sampled, decoded, &scale);
+        html += &drawn("Error", &largest, error, &errors);
         html += "</div>";
     }
     html + r#"</div><p class="note">The first row is at the top, as in imshow. All slices have the same colours.</p>"#
@@ -94,9 +104,14 @@ fn error_scale<V: Value>(known: &Known<'_, V>) -> Scale {
     })
 }
 
-/// A grid with its colours.
-pub fn picture(caption: &str, detail: &str, place: &str, grid: &Grid, scale: &Scale) -> String {
-    let [low, high] = scale.labels();
+/// A grid with its colours: its caption, a detail of it, and its place, and the unit of its points.
+pub fn picture(
+    [caption, detail, place]: [&str; 3],
+    unit: &str,
+    grid: &Grid,
+    scale: &Scale,
+) -> String {
+    let [low, high] = scale.labels(unit);
     let aspect = grid.rows() as f64 / grid.columns.max(1) as f64;
     let aspect = aspect.clamp(ASPECTS[0], ASPECTS[1]);
     let middle = match scale.is_diverging {
@@ -114,21 +129,26 @@ pub fn picture(caption: &str, detail: &str, place: &str, grid: &Grid, scale: &Sc
 }
 
 /// Values along a line, and their errors.
-fn lines(title: &str, x: &str, points: &[Point], is_near: bool) -> String {
+fn lines(title: &str, x: &str, unit: &str, points: &[Point], is_near: bool) -> String {
     let [first, last] =
         [points.first(), points.last()].map(|point| point.map_or(0.0, |(at, _)| *at));
     let axis = || Axis::linear(x, first, last);
     let values = points.iter().flat_map(|(_, both)| *both);
     let side = |which: usize| points.iter().map(move |(at, both)| (*at, both[which]));
-    let chart = Chart::new(title, axis(), Axis::around("value", values))
-        .line(side(0), Series::Original)
-        .line(side(1), Series::Decoded)
-        .key(Series::Original, "original")
-        .key(Series::Decoded, "reconstruction");
+    let chart = Chart::new(
+        title,
+        axis(),
+        Axis::around(&words::in_unit("value", unit), values),
+    )
+    .line(side(0), Series::Original)
+    .line(side(1), Series::Decoded)
+    .key(Series::Original, "original")
+    .key(Series::Decoded, "reconstruction");
     let mut html = format!(r#"<div class="charts">{}"#, chart.to_html());
     if is_near {
         let errors = || points.iter().map(|(at, [x, y])| (*at, y - x));
-        let y = Axis::around("error", errors().map(|(_, error)| error).chain([0.0]));
+        let label = words::in_unit("error", unit);
+        let y = Axis::around(&label, errors().map(|(_, error)| error).chain([0.0]));
         let chart = Chart::new("Error there", axis(), y).line(errors(), Series::Error);
         html += &chart.to_html();
     }

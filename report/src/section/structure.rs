@@ -28,7 +28,7 @@ pub fn of<V: Value>(known: &Known<'_, V>) -> String {
     let charts: Vec<String> = (known.pair.line_axes().into_iter())
         .flat_map(|axis| {
             let lines = Lines::of(&known.pair, axis);
-            [spectrum(&lines), gradients(&lines)]
+            [spectrum(&lines), gradients(&lines, known.unit)]
         })
         .flatten()
         .collect();
@@ -82,7 +82,7 @@ fn thinned(frequencies: &[f64], powers: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-fn gradients(lines: &Lines) -> Option<String> {
+fn gradients(lines: &Lines, unit: &str) -> Option<String> {
     let found = Gradients::of(&lines.lines)?;
     let [original, _] = &found.histograms;
     let outlines = found
@@ -90,7 +90,8 @@ fn gradients(lines: &Lines) -> Option<String> {
         .each_ref()
         .map(|histogram| histogram.outline());
     let shares = || outlines.iter().flatten().map(|(_, share)| *share);
-    let x = Axis::linear("difference of neighbours", original.low, original.high);
+    let label = words::in_unit("difference of neighbours", unit);
+    let x = Axis::linear(&label, original.low, original.high);
     let title = format!("Gradients, axis {}", lines.axis);
     let mut chart = Chart::new(&title, x, Axis::logarithmic("share of values", shares())?)
         .note(&format!("From {}.", lines.describe()));
@@ -170,8 +171,12 @@ fn bits<V: Value>(chunks: &ChunkBits, pair: &Pair<'_, V>) -> String {
             );
             let detail =
                 format!("{detail}; axis {down} down, axis {right} to the right, mean along others");
-            let picture =
-                pictures::picture("Bits a value", &detail, "all chunks", &chunks.grid, &scale);
+            let picture = pictures::picture(
+                ["Bits a value", &detail, "all chunks"],
+                "",
+                &chunks.grid,
+                &scale,
+            );
             format!(r#"<div class="map">{picture}</div>"#)
         }
         _ => {

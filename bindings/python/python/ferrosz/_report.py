@@ -45,6 +45,7 @@ def report(
     original: Any,
     *streams: Any,
     name: str | None = None,
+    units: str | None = None,
     ranges: Sequence[float] = (1e-2, 1e-3, 1e-4),
     device: str = "auto",
     **settings: Any,
@@ -60,6 +61,8 @@ def report(
         `ranges`.
     name
         What the array is called.
+    units
+        The units of its values, by default those that its attributes name, as those of an array of xarray do.
     ranges
         Bounds relative to the range, if there are no streams.
     device
@@ -83,7 +86,9 @@ def report(
 
         streams = tuple(compress(original, range=bound, device=device, **settings) for bound in ranges)
     named = [_named(stream, name) for stream in streams]
-    html, kept = _ferrosz.report_page(original, name, named, device)
+    if units is None:
+        units = str(getattr(original, "attrs", {}).get("units", ""))
+    html, kept = _ferrosz.report_page(original, name, units, named, device)
     return Report(name, tuple(kept), html)
 
 

@@ -8,6 +8,8 @@ mod extremes;
 mod families;
 pub mod lanes;
 pub(crate) mod mapping;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub(crate) mod numbers;
 pub(crate) mod output;
 pub(crate) mod pool;

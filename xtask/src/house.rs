@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 116_900;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 34_700)];
+const MOST_LINES: usize = 117_900;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 35_400)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;
 
 /// The most files of a crate that import each other with `use`.
-const LARGEST_CIRCLE: usize = 9;
+const LARGEST_CIRCLE: usize = 10;
 
 /// The most names that several types of one crate have. Kernels may each have a [`SHARED_NAME`].
 const MOST_SHARED_NAMES: usize = 109;

@@ -5,6 +5,8 @@ use crate::cpu::avx2::Avx2;
 use crate::cpu::code::fixed_length::{self, Source, Stored};
 use crate::cpu::extremes::extremes;
 use crate::cpu::lanes::{Lanes, Portable};
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::neon::Neon;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::chunk::Form;
@@ -22,17 +24,21 @@ enum Kind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
 }
 
 impl Version {
     /// The names of all versions that there are, also of those that other machines run.
-    pub const NAMES: [&str; 2] = ["avx2", "portable"];
+    pub const NAMES: [&str; 3] = ["avx2", "neon", "portable"];
 
     /// All versions that this machine can run, the fastest first.
     pub fn all() -> impl Iterator<Item = Self> {
         let kinds = [
             #[cfg(target_arch = "x86_64")]
             Avx2::detect().map(Kind::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            Neon::detect().map(Kind::Neon),
             Some(Kind::Portable),
         ];
         kinds.into_iter().flatten().map(Self)
@@ -49,6 +55,8 @@ impl Version {
             Kind::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(_) => "neon",
         }
     }
 
@@ -67,6 +75,9 @@ impl Version {
             // SAFETY: `proof` shows that the processor has these features.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(proof) => unsafe { run_with_avx2(work, proof) },
+            // NEON is a feature of the target, so that all code is compiled for it.
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(proof) => work.run(proof),
         }
     }
 

@@ -14,6 +14,10 @@
 pub(crate) mod avx2;
 mod decoder;
 mod encoder;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod order;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -3,16 +3,14 @@
 mod pop;
 mod push;
 
+use crate::cpu::code::entropy::order::EIGHT;
 use ferrosz_codec::tile::LANES;
 use ferrosz_codec::tile::code::Step;
 pub(crate) use pop::pop_steps;
 pub(crate) use push::push_steps;
 use std::arch::x86_64::*;
 
-/// Lanes of a vector.
-const EIGHT: usize = 8;
-
-/// Vectors of a step.
+/// Vectors of a step, of eight lanes each.
 const PARTS: usize = LANES as usize / EIGHT;
 
 /// The states of all lanes.

@@ -1,7 +1,8 @@
 //! Popping the steps of a tile.
 
-use super::{EIGHT, PARTS, States, all, eight_contexts, signed, signs};
+use super::{PARTS, States, all, eight_contexts, signed, signs};
 use crate::cpu::code::entropy::decoder::Decoder;
+use crate::cpu::code::entropy::order::{RANKS, Words};
 use crate::cpu::code::entropy::tables::{FIRST_ALONE, Pop, Pops};
 use crate::cpu::code::zones::Contexts;
 use ferrosz_codec::code::entropy::states::WORD_BITS;
@@ -10,61 +11,19 @@ use ferrosz_codec::tile::LANES;
 use ferrosz_codec::tile::code::TileCodes;
 use std::arch::x86_64::*;
 
-/// For each mask of lanes, the number of its lanes before each lane: the word that the lane reads.
-static RANKS: [[u8; EIGHT]; 256] = {
-    let mut ranks = [[0; EIGHT]; 256];
-    let mut mask = 0;
-    while mask < ranks.len() {
-        let mut lane = 0;
-        while lane < EIGHT {
-            ranks[mask][lane] = (mask & ((1 << lane) - 1)).count_ones() as u8;
-            lane += 1;
-        }
-        mask += 1;
-    }
-    ranks
-};
-
-/// The words of a decoder.
-struct Words<'a> {
-    words: &'a [[u8; 2]],
-    next: usize,
-}
-
-impl Words<'_> {
-    /// The next eight words.
-    #[inline(always)]
-    fn eight(&self) -> [[u8; 2]; EIGHT] {
-        let rest = self.words.get(self.next..).unwrap_or_default();
-        match rest.first_chunk() {
-            Some(eight) => *eight,
-            None => Self::last(rest),
-        }
-    }
-
-    /// The last words, then zeros.
-    #[cold]
-    #[inline(never)]
-    fn last(rest: &[[u8; 2]]) -> [[u8; 2]; EIGHT] {
-        let mut eight = [[0; 2]; EIGHT];
-        eight[..rest.len()].copy_from_slice(rest);
-        eight
-    }
-
-    /// The states after a pop, with one more word for those that need one.
-    #[target_feature(enable = "avx2,popcnt")]
-    #[inline]
-    fn refilled(&mut self, states: __m256i) -> __m256i {
-        let high = _mm256_srli_epi32::<{ WORD_BITS as i32 }>(states);
-        let is_low = _mm256_cmpeq_epi32(high, _mm256_setzero_si256());
-        let mask = signs(is_low);
-        let words = _mm256_cvtepu16_epi32(bytemuck::cast(self.eight()));
-        let ranks = _mm_cvtsi64_si128(i64::from_le_bytes(RANKS[usize::from(mask)]));
-        let own = _mm256_permutevar8x32_epi32(words, _mm256_cvtepu8_epi32(ranks));
-        self.next += mask.count_ones() as usize;
-        let filled = _mm256_or_si256(_mm256_slli_epi32::<{ WORD_BITS as i32 }>(states), own);
-        _mm256_blendv_epi8(states, filled, is_low)
-    }
+/// The states after a pop, with one more word for those that need one.
+#[target_feature(enable = "avx2,popcnt")]
+#[inline]
+fn refilled(words: &mut Words<'_>, states: __m256i) -> __m256i {
+    let high = _mm256_srli_epi32::<{ WORD_BITS as i32 }>(states);
+    let is_low = _mm256_cmpeq_epi32(high, _mm256_setzero_si256());
+    let mask = signs(is_low);
+    let next = _mm256_cvtepu16_epi32(bytemuck::cast(words.eight()));
+    let ranks = _mm_cvtsi64_si128(i64::from_le_bytes(RANKS[usize::from(mask)]));
+    let own = _mm256_permutevar8x32_epi32(next, _mm256_cvtepu8_epi32(ranks));
+    words.next += mask.count_ones() as usize;
+    let filled = _mm256_or_si256(_mm256_slli_epi32::<{ WORD_BITS as i32 }>(states), own);
+    _mm256_blendv_epi8(states, filled, is_low)
 }
 
 /// [`Decoder::pop_steps`].
@@ -139,7 +98,7 @@ fn pop_symbols(pops: __m256i, states: __m256i, words: &mut Words<'_>) -> (__m256
     let states = _mm256_srlv_epi32(popped, bits);
     // The state's low bits below the token's bits.
     let code = _mm256_sllv_epi32(_mm256_sub_epi32(base, states), bits);
-    (_mm256_add_epi32(popped, code), words.refilled(states))
+    (_mm256_add_epi32(popped, code), refilled(words, states))
 }
 
 /// Pops the extra bits that are popped after all symbols; returns the codes. Sets whether a code may be raw.
@@ -166,7 +125,7 @@ fn pop_alone(
     let rest = _mm256_srlv_epi32(popped, bits);
     let code = _mm256_sllv_epi32(_mm256_sub_epi32(base, rest), bits);
     let code = _mm256_add_epi32(popped, code);
-    *states = words.refilled(rest);
+    *states = refilled(words, rest);
     // The mask removes the bits that an escape shifts beyond bit 15.
     let code = _mm256_and_si256(code, all(0xffff));
     _mm256_blendv_epi8(codes, code, is_alone)

@@ -1,7 +1,8 @@
 //! Pushing the steps of a tile.
 
-use super::{EIGHT, PARTS, States, all, eight_contexts, signed, signs};
-use crate::cpu::code::entropy::encoder::{Encoder, MARGIN};
+use super::{PARTS, States, all, eight_contexts, signed, signs};
+use crate::cpu::code::entropy::encoder::Encoder;
+use crate::cpu::code::entropy::order::{Emitted, PACKED};
 use crate::cpu::code::entropy::tables::{Push, Pushes, TOKEN_BITS};
 use crate::cpu::code::zones::Contexts;
 use ferrosz_codec::code::entropy::states::WORD_BITS;
@@ -14,53 +15,20 @@ use std::arch::x86_64::*;
 const ALONE_TO_SIGN: i32 = Push::ALONE.leading_zeros() as i32;
 const ESCAPED_TO_SIGN: i32 = Push::ESCAPED.leading_zeros() as i32;
 
-/// For each mask of lanes, the bytes of their words in order, at the end of sixteen bytes.
-static PACKED: [[u8; 2 * EIGHT]; 256] = {
-    let mut packed = [[0; 2 * EIGHT]; 256];
-    let mut mask = 0;
-    while mask < packed.len() {
-        let (mut lane, mut at) = (EIGHT, 2 * EIGHT);
-        while lane > 0 {
-            lane -= 1;
-            if mask >> lane & 1 == 1 {
-                at -= 2;
-                packed[mask][at] = 2 * lane as u8;
-                packed[mask][at + 1] = 2 * lane as u8 + 1;
-            }
-        }
-        mask += 1;
-    }
-    packed
-};
-
-/// The words that an encoder emitted. As a local value, its start can stay in a register while words are written.
-struct Emitted<'a> {
-    words: &'a mut [u16],
-    start: usize,
-}
-
-impl Emitted<'_> {
-    /// Emits a word from each state that has no room.
-    #[target_feature(enable = "avx2,popcnt")]
-    #[inline]
-    fn make_room(&mut self, states: __m256i, has_room: __m256i) -> __m256i {
-        let mask = !signs(has_room);
-        let low = _mm256_and_si256(states, all(0xffff));
-        let low = _mm_packus_epi32(
-            _mm256_castsi256_si128(low),
-            _mm256_extracti128_si256::<1>(low),
-        );
-        let packed = _mm_shuffle_epi8(low, bytemuck::cast(PACKED[usize::from(mask)]));
-        if let Some(place) = self
-            .words
-            .get_mut(self.start.wrapping_sub(MARGIN)..self.start)
-        {
-            place.copy_from_slice(&bytemuck::cast::<_, [u16; MARGIN]>(packed));
-        }
-        self.start = self.start.saturating_sub(mask.count_ones() as usize);
-        let rest = _mm256_srli_epi32::<{ WORD_BITS as i32 }>(states);
-        _mm256_blendv_epi8(rest, states, has_room)
-    }
+/// Emits a word from each state that has no room.
+#[target_feature(enable = "avx2,popcnt")]
+#[inline]
+fn make_room(emitted: &mut Emitted<'_>, states: __m256i, has_room: __m256i) -> __m256i {
+    let mask = !signs(has_room);
+    let low = _mm256_and_si256(states, all(0xffff));
+    let low = _mm_packus_epi32(
+        _mm256_castsi256_si128(low),
+        _mm256_extracti128_si256::<1>(low),
+    );
+    let packed = _mm_shuffle_epi8(low, bytemuck::cast(PACKED[usize::from(mask)]));
+    emitted.emit(bytemuck::cast(packed), mask.count_ones());
+    let rest = _mm256_srli_epi32::<{ WORD_BITS as i32 }>(states);
+    _mm256_blendv_epi8(rest, states, has_room)
 }
 
 /// The pushes of eight lanes. A push is 64 bits, so the lanes are in two vectors.
@@ -209,7 +177,7 @@ impl EightPushes {
         // All bits that are shifted out must be 0. Without bits, the shift by 32 gives 0.
         let lost = _mm256_srlv_epi32(states, _mm256_sub_epi32(all(32), bits));
         let has_room = _mm256_cmpeq_epi32(lost, _mm256_setzero_si256());
-        let states = emitted.make_room(states, has_room);
+        let states = make_room(emitted, states, has_room);
         _mm256_or_si256(_mm256_sllv_epi32(states, bits), extra)
     }
 
@@ -225,7 +193,7 @@ impl EightPushes {
         let top = _mm256_srli_epi32::<{ 32 - PRECISION as i32 - 15 }>(states);
         let top = _mm256_srlv_epi32(top, _mm256_xor_si256(self.bits, all(15)));
         let has_room = _mm256_cmpgt_epi32(frequency, top);
-        let states = emitted.make_room(states, has_room);
+        let states = make_room(emitted, states, has_room);
         let x = _mm256_or_si256(_mm256_sllv_epi32(states, self.bits), self.extra);
         let even = _mm256_mul_epu32(x, _mm256_srli_epi64::<32>(self.even));
         let odd = _mm256_mul_epu32(

@@ -133,7 +133,10 @@ fn decode<V: Value>(
             let wanted = LevelBox::new(level, of, info.number_extents(), part);
             extents = wanted.extents;
             let decompressor = Decompressor::new().device(common.device);
-            let values = decompressor.level_of_box::<V>(stream, level, &wanted.ranges);
+            let values = match part {
+                None => decompressor.level::<V>(stream, level),
+                Some(_) => decompressor.level_of_box::<V>(stream, level, &wanted.ranges),
+            };
             values.map_err(explain)?.into()
         }
         (None, None) if args.salvage => {

@@ -65,7 +65,10 @@ impl Decompressor {
     ///
     /// As [`Decompressor::decompress`].
     pub fn level<N: Number>(&self, stream: &[u8], level: u32) -> Result<Vec<N>, Error> {
-        self.level_in(stream, level, None)
+        match level {
+            0 => self.decompress(stream),
+            _ => self.level_in(stream, level, None),
+        }
     }
 
     /// As [`Decompressor::level`], in a box of the field: of its values those that belong to the level.

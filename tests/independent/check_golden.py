@@ -1,13 +1,17 @@
-"""Decodes the streams of a directory and compares: python check_golden.py DIR
+"""Decodes the streams of a directory and compares: python check_golden.py DIR [COMMAND ...]
 
 DIR/index.txt has lines `NAME SHA256`, more columns are ignored, `#` begins a comment. NAME.fsz is
 the stream, or NAME.fzpc the container of parts, and SHA256 that of the decoded elements' bytes,
-little-endian and in C order.
+little-endian and in C order. With COMMAND, such as `qemu-aarch64-static ferrosz`, the streams are
+decoded by `COMMAND decompress NAME.fsz FILE`.
 """
 
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import numpy as np
 import parts
 from decode import decode, digest
 
@@ -29,15 +33,24 @@ def decoded(directory, name):
     return decode((directory / f"{name}.fsz").read_bytes())
 
 
+def decoded_by(command, directory, name):
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "elements"
+        subprocess.run(
+            [*command, "decompress", directory / f"{name}.fsz", out, "--quiet"], check=True, capture_output=True
+        )
+        return np.fromfile(out, np.uint8)
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    directory = Path(sys.argv[1])
+    directory, command = Path(sys.argv[1]), sys.argv[2:]
     passed = failed = 0
     for name, expected in read_index(directory / "index.txt"):
         try:
-            found = digest(decoded(directory, name))
+            found = digest(decoded_by(command, directory, name) if command else decoded(directory, name))
             reason = None if found == expected else f"SHA-256 is {found}, not {expected}"
         except Exception as error:  # whatever goes wrong is a failure of this stream
             reason = f"{type(error).__name__}: {error}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,14 @@ def test_other_types_and_options_are_refused() -> None:
     for data in ({"name": "zfp"}, {"name": "ferrosz", "configuration": {"abs": 1, "level": 3}}):
         with pytest.raises(ferrosz.ArgumentError):
             FerroszCodec.from_dict(data)
+
+
+def test_the_registry_is_told_every_key() -> None:
+    texts = Path(__file__).parents[3] / "packaging" / "zarr-extensions"
+    schema = json.loads((texts / "schema.json").read_text(encoding="utf-8"))
+    keys = {field.name for field in dataclasses.fields(FerroszCodec)}
+    assert schema["properties"]["configuration"]["properties"].keys() == keys
+    assert all(f"`{key}`" in (texts / "README.md").read_text(encoding="utf-8") for key in keys)
 
 
 def test_the_metadata_name_the_codec(tmp_path: Any, field: np.ndarray) -> None:

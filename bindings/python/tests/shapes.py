@@ -95,7 +95,8 @@ def era5_packed(path: Path, grid: Grid) -> None:
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
             scale, offset = (high - low) / 65532, (high + low) / 2
             stored = np.where(np.isnan(values), SHORT, np.rint((np.nan_to_num(values, nan=low) - offset) / scale))
-            known = {"scale_factor": scale, "add_offset": offset, "missing_value": SHORT, "units": units, "long_name": long_name}
+            known = {"scale_factor": scale, "add_offset": offset, "missing_value": SHORT, "units": units}
+            known["long_name"] = long_name
             dims = ("time", "latitude", "longitude")
             add(file, name, "i2", dims, stored.astype("i2"), known, fill_value=SHORT)
 
@@ -107,7 +108,8 @@ def era5_float(path: Path, grid: Grid) -> None:
         centre = {"GRIB_centre": "ecmf", "GRIB_subCentre": np.int64(0), "GRIB_edition": np.int64(1)}
         file.setncatts({**centre, "Conventions": "CF-1.7", "institution": "European Centre for Medium-Range Weather Forecasts"})
         sized(file, valid_time=times, latitude=y, longitude=x)
-        add(file, "number", "i8", (), 0, {"long_name": "ensemble member numerical id", "units": "1", "standard_name": "realization"})
+        member = {"long_name": "ensemble member numerical id", "units": "1", "standard_name": "realization"}
+        add(file, "number", "i8", (), 0, member)
         since = {"units": "seconds since 1970-01-01", "calendar": "proleptic_gregorian", "standard_name": "time"}
         add(file, "valid_time", "i8", ("valid_time",), 1_700_000_000 + 21600 * np.arange(times), since)
         latitudes = axes_of_era5(file, "f8", y, x)
@@ -145,14 +147,15 @@ def cmip6(path: Path, grid: Grid) -> None:
         sized(file, time=None, plev=19, lat=y, lon=x, bnds=2)
         lengths = np.resize([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], months)
         edges = np.concatenate([[0.0], np.cumsum(lengths)])
-        since = {"units": "days since 1850-01-01", "calendar": "noleap", "bounds": "time_bnds", "axis": "T", "standard_name": "time"}
+        since = {"units": "days since 1850-01-01", "calendar": "noleap", "bounds": "time_bnds", "axis": "T"}
         add(file, "time", "f8", ("time",), (edges[:-1] + edges[1:]) / 2, since)
         add(file, "time_bnds", "f8", ("time", "bnds"), np.stack([edges[:-1], edges[1:]], 1))
         pressures = np.geomspace(100000, 100, 19)
         known = {"units": "Pa", "axis": "Z", "positive": "down", "standard_name": "air_pressure"}
         add(file, "plev", "f8", ("plev",), pressures, known)
         latitudes = (np.arange(y) + 0.5) * 180 / y - 90
-        for name, places, axis, unit in (("lat", latitudes, "Y", "north"), ("lon", (np.arange(x) + 0.5) * 360 / x, "X", "east")):
+        longitudes = (np.arange(x) + 0.5) * 360 / x
+        for name, places, axis, unit in (("lat", latitudes, "Y", "north"), ("lon", longitudes, "X", "east")):
             half = (places[1] - places[0]) / 2
             known = {"bounds": f"{name}_bnds", "units": f"degrees_{unit}", "axis": axis}
             add(file, name, "f8", (name,), places, known)
@@ -166,7 +169,8 @@ def _add_atmosphere(file: Dataset, grid: Grid, latitudes: Any, pressures: Any) -
     months, y, x = grid
     season = np.cos(2 * np.pi * np.arange(months) / 12).astype("f4")[:, None, None]
     temperature = zonal(latitudes) - 12 * season * np.sin(np.radians(latitudes))[:, None] + 2 * turbulence(grid, 11)
-    jets = 30 * np.exp(-(((np.abs(latitudes) - 40) / 15) ** 2))[:, None] * np.exp(-(np.log(pressures / 22000) ** 2))[:, None, None]
+    jets = 30 * np.exp(-(((np.abs(latitudes) - 40) / 15) ** 2))[:, None]
+    jets = jets * np.exp(-(np.log(pressures / 22000) ** 2))[:, None, None]
     wind = jets.astype("f4") + 5 * turbulence((months, 19, y, x), 12)
     ground = 101325 - 40000 * np.clip(turbulence((y, x), 99, 3) - 0.3, 0, 1)
     wind[:, pressures[:, None, None] > ground] = FILL
@@ -270,7 +274,8 @@ def wrf(path: Path, grid: Grid) -> None:
         marks = {"FieldType": np.int32(104), "MemoryOrder": "0  ", "stagger": ""}
         since = {"description": "minutes since 2026-01-01 00:00:00", "units": "minutes since 2026-01-01 00:00:00"}
         add(file, "XTIME", "f4", ("Time",), 60.0 * np.arange(times), {**marks, **since})
-        add(file, "P_TOP", "f4", ("Time",), np.full(times, 5000), {**marks, "description": "PRESSURE TOP OF THE MODEL", "units": "Pa"})
+        top = {**marks, "description": "PRESSURE TOP OF THE MODEL", "units": "Pa"}
+        add(file, "P_TOP", "f4", ("Time",), np.full(times, 5000), top)
         half = {**marks, "MemoryOrder": "Z  ", "description": "eta values on half (mass) levels", "units": ""}
         add(file, "ZNU", "f4", ("Time", "bottom_top"), np.tile(np.linspace(0.99, 0.01, levels), (times, 1)), half)
         _add_places(file, grid)
@@ -283,7 +288,8 @@ def _add_places(file: Dataset, grid: Grid) -> None:
     for suffix, width, height, along in (("", x, y, ""), ("_U", x + 1, y, "X"), ("_V", x, y + 1, "Y")):
         dims = ("Time", "south_north" + "_stag" * (along == "Y"), "west_east" + "_stag" * (along == "X"))
         places = np.meshgrid(np.linspace(40, 43, height), np.linspace(5, 9, width), indexing="ij")
-        for name, word, unit, values in zip(("XLAT", "XLONG"), ("LATITUDE", "LONGITUDE"), ("north", "east"), places, strict=True):
+        names = ("XLAT", "XLONG"), ("LATITUDE", "LONGITUDE"), ("north", "east")
+        for name, word, unit, values in zip(*names, places, strict=True):
             known = {"FieldType": np.int32(104), "MemoryOrder": "XY ", "description": f"{word}, SOUTH IS NEGATIVE"}
             known |= {"units": f"degree_{unit}", "stagger": along, "coordinates": f"XLONG{suffix} XLAT{suffix}"}
             add(file, name + suffix, "f4", dims, np.broadcast_to(values, (times, height, width)), known)
@@ -294,7 +300,8 @@ def _add_places(file: Dataset, grid: Grid) -> None:
     of_types = {"FieldType": np.int32(106), **known, "description": "DOMINANT VEGETATION CATEGORY"}
     add(file, "IVGTYP", "i4", dims, classes, of_types)
     soil = 283 + np.add.outer(np.arange(4.0), turbulence((y, x), 96, 3))
-    of_soil = {**known, "FieldType": np.int32(104), "MemoryOrder": "XYZ", "stagger": "Z", "description": "SOIL TEMPERATURE", "units": "K"}
+    of_soil = {**known, "FieldType": np.int32(104), "MemoryOrder": "XYZ", "stagger": "Z", "units": "K"}
+    of_soil["description"] = "SOIL TEMPERATURE"
     add(file, "TSLB", "f4", ("Time", "soil_layers_stag", *dims[1:]), np.broadcast_to(soil, (times, *soil.shape)), of_soil)
 
 
@@ -330,12 +337,13 @@ class Shape:
     """In a large file; the first ones are enough for a test."""
 
 
+CODED_OF_WRF = ("T2", "U", "RAINC", "RAINNC", "TSLB", *list(OF_WRF)[1:], *list(OF_WRF_IN_HEIGHT)[1:])
 OF_ERA5 = ("sst", "tp", "t2m", "msl", "u10")
 
 SHAPES = {
-    "ERA5, packed": Shape(era5_packed, (120, 121, 240), (24, 46, 60), OF_ERA5),
-    "ERA5, float32": Shape(era5_float, (60, 121, 240), (16, 46, 60), OF_ERA5),
-    "CMIP6": Shape(cmip6, (36, 96, 144), (6, 26, 40), ("tas", "pr", "ua")),
-    "NEMO": Shape(nemo, (5, 149, 182), (3, 64, 72), ("thetao", "so", "zos")),
-    "WRF": Shape(wrf, (8, 97, 98), (2, 45, 46), tuple({"T2": 0, "U": 0, "RAINC": 0, "RAINNC": 0, "TSLB": 0, **OF_WRF, **OF_WRF_IN_HEIGHT})),
+    "ERA5, packed": Shape(era5_packed, (72, 121, 240), (24, 46, 60), OF_ERA5),
+    "ERA5, float32": Shape(era5_float, (36, 121, 240), (16, 46, 60), OF_ERA5),
+    "CMIP6": Shape(cmip6, (18, 96, 144), (6, 26, 40), ("tas", "pr", "ua")),
+    "NEMO": Shape(nemo, (3, 149, 182), (3, 64, 72), ("thetao", "so", "zos")),
+    "WRF": Shape(wrf, (8, 97, 98), (2, 45, 46), CODED_OF_WRF),
 }

@@ -53,10 +53,14 @@ def copy(source: Source, names: Iterable[str], store: Any, attributes: Mapping[s
 
 def attributes_of_zarr(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Attributes in JSON, which has no NaN: xarray writes a `_FillValue` of floats as base64 of a double."""
-    found = {name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for name, value in attributes.items()}
+    found = {name: _of_json(value) for name, value in attributes.items()}
     if isinstance(found.get("_FillValue"), float):
         found["_FillValue"] = base64.b64encode(struct.pack("<d", found["_FillValue"])).decode()
     return found
+
+
+def _of_json(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _variable_of(field: Field, is_stored: bool) -> xr.Variable:

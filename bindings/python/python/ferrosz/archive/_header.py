@@ -20,6 +20,9 @@ STRING, OF_JSON = "string", ("int32", "float64")
 # HDF5 calls a variable so that has the name of a dimension, and is not its coordinate.
 RENAMED = "_nc4_non_coord_"
 
+# The attributes of variables, and of the group, whose name is empty.
+Owners = Mapping[str, Mapping[Any, Any]]
+
 
 @dataclass(frozen=True)
 class Header:
@@ -61,22 +64,21 @@ def of_dataset(dataset: xr.Dataset) -> Header:
     return Header(unlimited=tuple(map(str, dataset.encoding.get("unlimited_dims", ()))), characters=characters)
 
 
-def of_file(path: str, group: str, dataset: xr.Dataset) -> Header:
-    """What a file has, which xarray has opened as this dataset."""
+def of_file(path: str, group: str, known: Header, owners: Owners) -> Header:
+    """What a file has, of which xarray knows this header, and the attributes of the group and of its variables."""
     with netCDF4.Dataset(path) as file:
         place = file[group] if group else file
         return Header(
             tuple(place.variables),
             {name: len(found) for name, found in place.dimensions.items()},
             tuple(name for name, found in place.dimensions.items() if found.isunlimited()),
-            of_dataset(dataset).characters,
-            _types(path, group, dataset),
+            known.characters,
+            _types(path, group, owners),
             file.data_model in CLASSIC,
         )
 
 
-def _types(path: str, group: str, dataset: xr.Dataset) -> dict[str, dict[str, str]]:
-    owners = {"": dataset.attrs, **{str(name): variable.attrs for name, variable in dataset.variables.items()}}
+def _types(path: str, group: str, owners: Owners) -> dict[str, dict[str, str]]:
     types = {name: _types_of_numbers(attributes) for name, attributes in owners.items()}
     for name, strings in _strings(path, group).items():
         types.setdefault(name, {}).update(dict.fromkeys(strings, STRING))

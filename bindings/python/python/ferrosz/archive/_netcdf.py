@@ -185,8 +185,8 @@ def _storable(values: Any) -> Any:
 
 
 def _attribute(name: str, value: Any, kind: str | None) -> Any:
-    """What h5netcdf writes in the type that the source has, if that is known, and otherwise as netCDF4 would: texts of ASCII
-    as characters, and lists as arrays."""
+    """What h5netcdf writes in the type that the source has, if that is known, and otherwise as netCDF4 would: texts of
+    ASCII as characters, and lists as arrays."""
     if isinstance(value, str) and value.isascii() and kind != STRING:
         return np.bytes_(value) if value else h5py.Empty("S1")
     if kind is not None and kind != STRING:

@@ -157,12 +157,12 @@ def open_source(
         opened: list[xr.Dataset] = []
         try:
             opened.extend(_open_netcdf(path, group, raw) for path in paths)
-            headers = [of_file(path, group, dataset) for path, dataset in zip(paths, opened, strict=True)]
-            files = [_file_of(*each) for each in zip(paths, opened, headers, strict=True)]
+            files = [_file_of(path, dataset, of_dataset(dataset)) for path, dataset in zip(paths, opened, strict=True)]
             _check_names(files)
             found = Source(tuple(files), None, {}, opened=tuple(opened))
             if found.names:
                 found = _in_order(found, dimension, isinstance(source, list | tuple), note)
+            found = replace(found, files=(_with_header(found.files[0], group), *found.files[1:]))
         except BaseException:
             for dataset in opened:
                 dataset.close()
@@ -203,6 +203,13 @@ def _in_order(source: Source, dimension: str | None, is_list: bool, note: Note) 
             if along not in files[0].variables[name].dims:
                 _note_if_different(name, found.files, note)
     return found
+
+
+def _with_header(file: File, group: str) -> File:
+    """The first file, in the order of its names."""
+    owners = {"": file.attributes, **{name: variable.attrs for name, variable in file.variables.items()}}
+    header = of_file(file.name, group, file.header, owners)
+    return replace(file, header=header, variables=header.in_order(file.variables))
 
 
 def _check_names(files: Sequence[File]) -> None:

@@ -41,7 +41,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("source") / "in.nc"
     with netCDF4.Dataset(path, "w") as file:
         file.setncatts({"title": "all", "numbers": np.array([1, 2], "i4"), "texts": ["a", "b"], "half": np.float32(0.5)})
-        for name, length in {"time": None, "lat": 60, "lon": 80, "letters": 5}.items():
+        for name, length in {"time": None, "lat": 60, "lon": 80, "letters": 5, "of_none": 7, "none": None}.items():
             file.createDimension(name, length)
         new(file, "time", "f8", ("time",), np.arange(30) + 0.5, units="days since 2000-01-01", calendar="noleap")
         new(file, "lat", "f4", ("lat",), np.linspace(-90, 90, 60), units="degrees_north")

@@ -14,7 +14,7 @@ import zarr
 from . import _record
 from ._asked import PlanGiven, asked_for
 from ._choice import Choice
-from ._copy import copy
+from ._copy import attributes_of_zarr, copy
 from ._field import Field
 from ._first_pass import codec_found, error_attributes
 from ._groups import groups_of, name_in, place_in
@@ -144,6 +144,7 @@ def _convert(
     # 1. A new archive, or one that the same settings have begun.
     settings = {"source": source.identity, "variables": {choice.field.name: choice.settings() for choice in choices}}
     record = _record.begin(target, settings)
+    record.header = source.header.to_json()
     # 2. The first pass: the bound of each variable.
     for choice in choices:
         if choice.field.name not in record.codecs:
@@ -194,7 +195,7 @@ def _create(group: Any, choice: Choice, record: Record) -> None:
         compressors=None,
         filters=None,
         dimension_names=field.dims,
-        attributes={**field.attributes, **left},
+        attributes=attributes_of_zarr({**field.attributes, **left}),
     )
 
 

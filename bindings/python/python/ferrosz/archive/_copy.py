@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dask
 import dask.array
+import numpy as np
 import xarray as xr
 import zarr
 
-from ._field import REFERENCES, Field, of_json
+from ._field import REFERENCES, Field
 from ._layout import SHARD_BYTES, layout_of
 from ._source import Source
 
@@ -36,7 +39,7 @@ def copy(source: Source, names: Iterable[str], store: Any, attributes: Mapping[s
     """
     group = zarr.open_group(store, mode="a", zarr_format=3)
     # Of a group without such variables, too.
-    group.attrs.update({name: of_json(value) for name, value in attributes.items()})
+    group.attrs.update(attributes_of_zarr(attributes))
     for name in names:
         if name in group:
             # Of a run that was interrupted here.
@@ -46,6 +49,18 @@ def copy(source: Source, names: Iterable[str], store: Any, attributes: Mapping[s
             # Types of texts are not in the specification of Zarr v3 yet.
             warnings.simplefilter("ignore")
             dataset.to_zarr(store, mode="a", zarr_format=3, consolidated=False)
+
+
+def attributes_of_zarr(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes in JSON, which has no NaN: xarray writes a `_FillValue` of floats as base64 of a double."""
+    found = {name: _of_json(value) for name, value in attributes.items()}
+    if isinstance(found.get("_FillValue"), float):
+        found["_FillValue"] = base64.b64encode(struct.pack("<d", found["_FillValue"])).decode()
+    return found
+
+
+def _of_json(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _variable_of(field: Field, is_stored: bool) -> xr.Variable:

@@ -22,6 +22,9 @@ REFERENCES = (
     "ancillary_variables",
 )
 
+# Attributes with values of missing elements.
+MISSING = ("_FillValue", "missing_value")
+
 Box = tuple[slice, ...]
 
 
@@ -117,18 +120,20 @@ class Field:
     @property
     def attributes(self) -> dict[str, Any]:
         """Its attributes for the target, without those of an earlier compression. Of unpacked values none is of packed
-        ones."""
+        ones, and `_FillValue` is NaN where there were values of missing elements."""
         first = self.pieces[0]
         found = {**first.attrs, **{name: first.encoding[name] for name in REFERENCES if name in first.encoding}}
-        dropped = set() if self.step is not None or self.is_stored else {"_FillValue", "missing_value"}
+        is_decoded = self.step is None and not self.is_stored
+        dropped = set(MISSING) if is_decoded else set()
         dropped |= {"valid_range", "valid_min", "valid_max"} if self.was_packed else set()
         kept = {
-            name: of_json(value)
-            for name, value in found.items()
-            if name not in dropped and not name.startswith("ferrosz_")
+            name: value for name, value in found.items() if name not in dropped and not name.startswith("ferrosz_")
         }
+        known = {**first.encoding, **first.attrs}
+        if is_decoded and (self.fill or any(known.get(name) is not None for name in MISSING)):
+            kept["_FillValue"] = self.dtype.type(np.nan)
         if "ferrosz_bound" in found:
-            kept["ferrosz_source_bound"] = of_json(found["ferrosz_bound"])
+            kept["ferrosz_source_bound"] = found["ferrosz_bound"]
         return kept
 
     @property
@@ -180,7 +185,3 @@ def decoded(name: str, variable: xr.Variable) -> xr.Variable:
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"source: {name} cannot be decoded by its attributes: {error}") from error
     return found
-
-
-def of_json(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -19,6 +19,7 @@ from ..hdf5._chunks import chunks_of
 from ..hdf5._write import write_chunks
 from ._choice import Choice
 from ._field import Box, Field
+from ._header import STRING
 from ._layout import SHARD_BYTES, boxes_of, layout_of
 from ._paths import NETCDF
 from ._source import Source
@@ -61,15 +62,16 @@ class GroupWriter:
         self.datasets = datasets
         self.source = source
         self.lengths = source.lengths
-        for name, value in source.attributes.items():
-            group.attrs[name] = _attribute(name, value)
+        if source.header.is_classic:
+            datasets.attrs["_nc3_strict"] = np.int32(1)
+        self._set_attributes(group, "", source.attributes)
         # A dimension that a group above has is not made again.
         for name, length in self.lengths.items():
             if inherited.get(name) != length:
                 self._add_dimension(name, length)
 
     def _add_dimension(self, name: str, length: int) -> None:
-        is_unlimited = name in self.source.files[0].unlimited
+        is_unlimited = name in self.source.header.unlimited
         self.group.dimensions[name] = None if is_unlimited or not length else length
         if is_unlimited:
             self.group.resize_dimension(name, length)
@@ -87,7 +89,7 @@ class GroupWriter:
         variable = self.group.create_variable(
             field.name, field.dims, _stored_type(field), fillvalue=_fill_value(field), chunks=chunks, **coded.settings
         )
-        _set_attributes(variable, {**field.attributes, **coded.attributes})
+        self._set_attributes(variable, field.name, {**field.attributes, **coded.attributes})
         dataset = self._dataset(field.name)
         compressor = coded.settings.compressor(["auto", *field.missing])
         for box in boxes_of(field.shape, coded.choice.shards):
@@ -121,11 +123,19 @@ class GroupWriter:
         variable = self.group.create_variable(
             field.name, dims, kind, fillvalue=_exact_fill(first, kind), **options
         )
-        _set_attributes(variable, {**first.attrs, **_bool_attribute(field)})
+        self._set_attributes(variable, field.name, {**first.attrs, **_bool_attribute(field)})
         if not field.size:
             return
         for box in _blocks(field):
             variable[box if box else ...] = _storable(field.part(box).load())
+
+
+    def _set_attributes(self, owner: Any, name: str, attributes: Mapping[str, Any]) -> None:
+        """Those of a variable, or of the group, whose name is empty."""
+        for key, value in attributes.items():
+            # h5netcdf has set the fill value with the variable.
+            if key != "_FillValue":
+                owner.attrs[key] = _attribute(key, value, self.source.header.types.get(name, {}).get(key))
 
 
 def _blocks(field: Field) -> Iterator[Box]:
@@ -174,15 +184,13 @@ def _storable(values: Any) -> Any:
     return values.astype(object) if values.dtype.kind == "U" else values
 
 
-def _set_attributes(variable: Any, attributes: Mapping[str, Any]) -> None:
-    for name, value in attributes.items():
-        # h5netcdf has set the fill value with the variable.
-        if name != "_FillValue":
-            variable.attrs[name] = _attribute(name, value)
-
-
-def _attribute(name: str, value: Any) -> Any:
-    """What h5netcdf writes as netCDF4 would: texts as such, and lists as arrays."""
+def _attribute(name: str, value: Any, kind: str | None) -> Any:
+    """What h5netcdf writes in the type that the source has, if that is known, and otherwise as netCDF4 would: texts of
+    ASCII as characters, and lists as arrays."""
+    if isinstance(value, str) and value.isascii() and kind != STRING:
+        return np.bytes_(value) if value else h5py.Empty("S1")
+    if kind is not None and kind != STRING:
+        return np.asarray(value, kind)[()]
     if isinstance(value, bool | np.bool):
         return np.int8(value)
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):

@@ -17,13 +17,16 @@ FORMAT = 1
 
 
 class Record:
-    """`settings`, which are those of all runs; `codecs`, what the first pass found; `is_copied` and `is_complete`."""
+    """`settings`, which are those of all runs; `codecs`, what the first pass found; `is_copied` and `is_complete`;
+    and `header`."""
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.settings: dict[str, Any] = found["settings"]
         self.codecs: dict[str, Any] = found.get("codecs", {})
         self.is_copied: bool = found.get("copied", False)
         self.is_complete: bool = found.get("complete", False)
+        # What the source has and Zarr has no place for.
+        self.header: dict[str, Any] | None = found.get("header")
 
     def codec_of(self, name: str) -> FerroszCodec:
         return FerroszCodec(**self.codecs[name]["codec"])
@@ -50,6 +53,7 @@ class Record:
             "codecs": self.codecs,
             "copied": self.is_copied,
             "complete": self.is_complete,
+            "header": self.header,
         }
 
     def save(self, target: Target, message: str) -> None:

@@ -156,7 +156,7 @@ def _dimension_of(files: Sequence[File]) -> str:
     if len(found) > 1 and len(times) == 1:
         return times[0]
     if not found:
-        found = sorted(frozenset.intersection(*(file.unlimited for file in files)))
+        found = sorted(frozenset.intersection(*(frozenset(file.header.unlimited) for file in files)))
     if len(found) != 1:
         raise ArgumentError(
             f"dimension: name the one along which files follow each other; coordinates that differ: {found}"

@@ -15,6 +15,7 @@ import xarray as xr
 from .. import ArgumentError
 from ._classic import bytes_missing
 from ._field import Field, unpacked
+from ._header import Header, of_dataset, of_file, of_json, with_characters
 from ._paths import identity_of, paths_of
 from ._roles import roles_of
 from ._series import Positions, along_one_dimension, same_values
@@ -42,7 +43,7 @@ class File:
     name: str
     variables: Mapping[str, xr.Variable]
     attributes: Mapping[str, Any]
-    unlimited: frozenset[str] = frozenset()
+    header: Header
     # What was read of its coordinates.
     positions: dict[str, Positions | None] = field(default_factory=dict, repr=False)
 
@@ -75,8 +76,13 @@ class Source:
     @property
     def lengths(self) -> dict[str, int]:
         """The lengths of dimensions by their names."""
-        fields = (self._pieces(name) for name in self.names)
-        return {dim: length for field in fields for dim, length in zip(field.dims, field.shape, strict=True)}
+        fields = [self._pieces(name) for name in self.names]
+        used = {dim: length for field in fields for dim, length in zip(field.dims, field.shape, strict=True)}
+        return {**self.header.dimensions, **used}
+
+    @property
+    def header(self) -> Header:
+        return self.files[0].header
 
     @cached_property
     def roles(self) -> dict[str, str]:
@@ -144,17 +150,19 @@ def open_source(
     if paths is None:
         name = str(source).rstrip("/").rsplit("/", 1)[-1]
         dataset = _open_zarr(source, group)
-        found = Source((_file_of(name, dataset),), None, {"zarr": name}, opened=(dataset,))
+        file = _file_of(name, dataset, of_json(dataset.attrs.get(ARCHIVE, {}).get("header")))
+        found = Source((file,), None, {"zarr": name}, opened=(dataset,))
         along_one_dimension(found.files, None, False, note)
     else:
         opened: list[xr.Dataset] = []
         try:
             opened.extend(_open_netcdf(path, group, raw) for path in paths)
-            files = [_file_of(path, dataset) for path, dataset in zip(paths, opened, strict=True)]
+            files = [_file_of(path, dataset, of_dataset(dataset)) for path, dataset in zip(paths, opened, strict=True)]
             _check_names(files)
             found = Source(tuple(files), None, {}, opened=tuple(opened))
             if found.names:
                 found = _in_order(found, dimension, isinstance(source, list | tuple), note)
+            found = replace(found, files=(_with_header(found.files[0], group), *found.files[1:]))
         except BaseException:
             for dataset in opened:
                 dataset.close()
@@ -167,17 +175,20 @@ def open_source(
 def open_as_stored(
     source: Any, dimension: str | None, note: Note = lambda text: None, group: str = ""
 ) -> Source:
-    """The same for a file of NetCDF as target, which has characters as such where one file has them."""
+    """The same for a file of NetCDF as target, which has characters as such."""
     paths = paths_of(source)
-    is_one = paths is None or len(paths) == 1
-    return open_source(source, dimension, note, group, concat_characters=not is_one)
+    if paths is not None and len(paths) == 1:
+        return open_source(source, dimension, note, group, concat_characters=False)
+    found = open_source(source, dimension, note, group)
+    variables = with_characters([file.variables for file in found.files], found.header)
+    files = zip(found.files, variables, strict=True)
+    return replace(found, files=tuple(replace(file, variables=each) for file, each in files))
 
 
 def _of_dataset(dataset: xr.Dataset) -> Source:
     variables, attributes = xr.conventions.encode_dataset_coordinates(dataset)
     known = {str(name): variable for name, variable in variables.items()}
-    unlimited = frozenset(map(str, dataset.encoding.get("unlimited_dims", ())))
-    file = File("the dataset", known, attributes, unlimited)
+    file = File("the dataset", known, attributes, of_dataset(dataset))
     return Source((file,), None, {}, frozenset(map(str, dataset.coords)))
 
 
@@ -192,6 +203,13 @@ def _in_order(source: Source, dimension: str | None, is_list: bool, note: Note) 
             if along not in files[0].variables[name].dims:
                 _note_if_different(name, found.files, note)
     return found
+
+
+def _with_header(file: File, group: str) -> File:
+    """The first file, in the order of its names."""
+    owners = {"": file.attributes, **{name: variable.attrs for name, variable in file.variables.items()}}
+    header = of_file(file.name, group, file.header, owners)
+    return replace(file, header=header, variables=header.in_order(file.variables))
 
 
 def _check_names(files: Sequence[File]) -> None:
@@ -260,10 +278,9 @@ def _lossy_already(source: Source) -> Iterator[str]:
             )
 
 
-def _file_of(name: str, dataset: xr.Dataset) -> File:
+def _file_of(name: str, dataset: xr.Dataset, header: Header) -> File:
     variables = {str(key): variable.to_base_variable() for key, variable in dataset.variables.items()}
-    unlimited = frozenset(map(str, dataset.encoding.get("unlimited_dims", ())))
-    return File(name, variables, dataset.attrs, unlimited)
+    return File(name, header.in_order(variables), dataset.attrs, header)
 
 
 def _open_netcdf(path: str, group: str, raw: Mapping[str, Any]) -> xr.Dataset:

@@ -334,7 +334,7 @@ class Shape:
     small: Grid
     """For one of less than 1 MB."""
     coded: tuple[str, ...]
-    """In a large file; the first ones are enough for a test."""
+    """In a large file; the first two are enough for a test."""
 
 
 CODED_OF_WRF = ("T2", "U", "RAINC", "RAINNC", "TSLB", *list(OF_WRF)[1:], *list(OF_WRF_IN_HEIGHT)[1:])
@@ -343,7 +343,7 @@ OF_ERA5 = ("sst", "tp", "t2m", "msl", "u10")
 SHAPES = {
     "ERA5, packed": Shape(era5_packed, (72, 121, 240), (24, 46, 60), OF_ERA5),
     "ERA5, float32": Shape(era5_float, (36, 121, 240), (16, 46, 60), OF_ERA5),
-    "CMIP6": Shape(cmip6, (18, 96, 144), (6, 26, 40), ("tas", "pr", "ua")),
+    "CMIP6": Shape(cmip6, (18, 96, 144), (6, 26, 40), ("tas", "ua", "pr")),
     "NEMO": Shape(nemo, (3, 149, 182), (3, 64, 72), ("thetao", "so", "zos")),
     "WRF": Shape(wrf, (8, 97, 98), (2, 45, 46), CODED_OF_WRF),
 }

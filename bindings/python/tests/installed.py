@@ -1,4 +1,4 @@
-"""An installed wheel, with NumPy alone: python installed.py FOLDER, the folder of the golden streams.
+"""An installed wheel, with NumPy and ml_dtypes: python installed.py FOLDER, the folder of the golden streams.
 
 Decodes the golden streams and compares with the digests of their index, loads the HDF5 plugin, and calls the command. It
 prints the digests of streams that it compresses: `.ci/install` compares those of all processors and C libraries.
@@ -24,14 +24,13 @@ def digest(data: bytes) -> str:
 def check_golden(folder: Path) -> None:
     index = (folder / "index.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split()[:2] for line in index if not line.startswith("#")]
-    wrong = [name for name, wanted in rows if digest(decoded(folder / f"{name}.fsz").tobytes()) != wanted]
+    wrong = [name for name, wanted in rows if digest(decoded(folder / f"{name}.fsz")) != wanted]
     assert rows and not wrong, wrong
     print(f"{len(rows)} golden streams decoded", file=sys.stderr)
 
 
-def decoded(path: Path) -> np.ndarray:
-    # NumPy has no bfloat16, whose bits are asked for.
-    return np.asarray(ferrosz.decompress(path.read_bytes()))
+def decoded(path: Path) -> bytes:
+    return np.asarray(ferrosz.decompress(path.read_bytes())).tobytes()
 
 
 def load_plugin() -> None:

@@ -1,7 +1,8 @@
 //! `instructions VERSION CODEC in|out TIMES`: compresses a field of 64 x 64 x 64 values once, and compresses or
 //! decompresses it `TIMES` times more. The difference of the counts of two numbers of times is that of the calls alone.
 //!
-//! `instructions check`: every version writes and reads what the portable one does, with all codecs and shapes.
+//! `instructions check` compares: every version of the CPU's code must write the streams of the portable version, and
+//! decode them to the same bits, with all codecs and shapes.
 
 use ferrosz::stream::{Extents, Layout};
 use ferrosz::versions::{self, Version};

@@ -4,7 +4,7 @@
 
 use crate::cpu::code::entropy::{self, Decoder, Encoder};
 use crate::cpu::code::zones::Contexts;
-use crate::cpu::lanes::{Lanes, Portable};
+use crate::cpu::lanes::{Lanes, Portable, WEIGHT_FACTOR};
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::term;
@@ -16,9 +16,6 @@ use std::arch::x86_64::*;
 
 /// Vectors of a group.
 const PARTS: usize = 4;
-
-/// The factor of the weights of a checksum: see [`ferrosz_codec::container::checksum::weight`].
-const WEIGHT_FACTOR: u32 = 0x9E37_79B1;
 
 /// A group in vectors.
 type Parts = [__m256i; PARTS];

@@ -13,6 +13,10 @@ use ferrosz_codec::predict::group::Group;
 use ferrosz_codec::shape::{GROUP, Shape, StaticShape};
 use ferrosz_codec::tile::code::TileCodes;
 
+/// The factor of the weights of a checksum: see [`ferrosz_codec::container::checksum::weight`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) const WEIGHT_FACTOR: u32 = 0x9E37_79B1;
+
 /// By default, the portable code. Every implementation gives the same results. G is the number of a block's groups.
 pub trait Lanes: Copy + Send + Sync {
     /// Codes to differences: [`Predictor::forward`]. `before` is the code before the codes of a line. If it is not 0,

@@ -1,12 +1,12 @@
 //! The steps of a block with the instructions of NEON.
 //!
-//! A vector holds four values: an eighth of a group, half of a row of a plane's block, or a row of a cube's. Every
-//! processor of AArch64 that runs an operating system has NEON, so the compiler vectorises portable code, too. By hand
-//! is what it does not find: the transposition of bits, and tables of bytes.
+//! A vector holds four values: an eighth of a group, half of a row of a plane's block, or a row of a cube's. All
+//! AArch64 targets of this crate have NEON, so the compiler uses it for portable code, too. This file has what the
+//! compiler does not find: how bits are transposed, and the instruction `tbl`, which looks up bytes.
 
 use crate::cpu::code::entropy::{self, Decoder, Encoder};
 use crate::cpu::code::zones::Contexts;
-use crate::cpu::lanes::{Lanes, Portable};
+use crate::cpu::lanes::{Lanes, Portable, WEIGHT_FACTOR};
 use ferrosz_codec::code::fixed_length::block::BODY_SCRATCH;
 use ferrosz_codec::code::fixed_length::rate::RateByte;
 use ferrosz_codec::container::checksum::term;
@@ -22,9 +22,6 @@ const FOUR: usize = 4;
 
 /// Vectors of a group.
 const PARTS: usize = 8;
-
-/// The factor of the weights of a checksum: see [`ferrosz_codec::container::checksum::weight`].
-const WEIGHT_FACTOR: u32 = 0x9E37_79B1;
 
 /// A group in vectors.
 type Parts = [int32x4_t; PARTS];
@@ -294,8 +291,8 @@ fn transposed(bytes: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_u64(bits)
 }
 
-/// Where the first bytes of 16 values of four bytes are, each eight values reversed: a row has the first of eight at
-/// the top of a byte.
+/// Indices for `tbl` that take the first byte of each of 16 values. Each eight values are reversed, as a bit plane has the
+/// first of eight values in the highest bit of a byte.
 const FIRST_BYTES: [u8; 16] = {
     let mut at = [0; 16];
     let mut e = 0;
@@ -306,7 +303,8 @@ const FIRST_BYTES: [u8; 16] = {
     at
 };
 
-/// Where the bytes of the 16 values are of which four vectors have a byte each, in the order of [`FIRST_BYTES`].
+/// Indices for `tbl` that join 16 values of four bytes. Each of four vectors has one byte of all values, in the order of
+/// [`FIRST_BYTES`].
 const VALUES: [[u8; 16]; PARTS / 2] = {
     let mut at = [[0; 16]; PARTS / 2];
     let mut i = 0;
@@ -318,29 +316,21 @@ const VALUES: [[u8; 16]; PARTS / 2] = {
     at
 };
 
-/// Where the bytes of rows 0 to 3 and 4 to 7 are, of which two vectors have four columns of eight.
-const ROWS: [[u8; 16]; 2] = {
+/// Indices for `tbl` that transpose 32 bytes of two vectors: the result has `columns` bytes of each row of the transposed
+/// matrix, one row behind the other.
+const fn transposing(columns: usize) -> [[u8; 16]; 2] {
     let mut at = [[0; 16]; 2];
     let mut i = 0;
     while i < 32 {
-        let (row, column) = (i / 4, i % 4);
-        at[i / 16][i % 16] = (8 * column + row) as u8;
+        at[i / 16][i % 16] = ((32 / columns) * (i % columns) + i / columns) as u8;
         i += 1;
     }
     at
-};
+}
 
-/// Where the bytes of columns 0 and 1, and 2 and 3 are, of which two vectors have eight rows of four.
-const COLUMNS: [[u8; 16]; 2] = {
-    let mut at = [[0; 16]; 2];
-    let mut i = 0;
-    while i < 32 {
-        let (column, row) = (i / 8, i % 8);
-        at[i / 16][i % 16] = (4 * row + column) as u8;
-        i += 1;
-    }
-    at
-};
+/// From four times the bytes of eight rows to eight rows of four bytes, and back.
+const ROWS: [[u8; 16]; 2] = transposing(4);
+const COLUMNS: [[u8; 16]; 2] = transposing(8);
 
 /// Four vectors as a table of bytes.
 #[target_feature(enable = "neon")]

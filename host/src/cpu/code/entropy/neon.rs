@@ -48,7 +48,7 @@ fn mask_of(lanes: Eight) -> u8 {
     vaddvq_u16(vandq_u16(low_halves(lanes), bits)) as u8
 }
 
-/// A state's shift to the right: NEON shifts to the left by a number with a sign.
+/// Lanes shifted to the right. NEON shifts to the left, by a number that may be negative.
 #[target_feature(enable = "neon")]
 #[inline]
 fn shifted_right(lanes: uint32x4_t, bits: uint32x4_t) -> uint32x4_t {

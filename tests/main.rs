@@ -37,5 +37,6 @@ mod types;
 mod update;
 mod vectors;
 mod versions;
+mod wavelets;
 mod ways;
 mod windows;

@@ -198,6 +198,10 @@ pub struct Compress {
     /// docs/book/settings.md does.
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub levels: Option<u8>,
+    /// Code coefficients of wavelets, which have this absolute error, in place of values. The help has no line for it, so
+    /// that it fits a screen; docs/book/settings.md does.
+    #[arg(long, value_name = "ERROR", hide = true)]
+    pub wavelets: Option<f64>,
     /// Roles of dimensions, as s,z,y,x: z, y and x together, s apart; auto searches
     #[arg(long, value_name = "ROLES")]
     pub axes: Option<AxesSetting>,

@@ -142,6 +142,10 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         compressor = (compressor.levels_apart(levels))
             .map_err(|error| Failure::usage(format_args!("--levels: {error}")))?;
     }
+    if let Some(error) = args.wavelets {
+        compressor = (compressor.wavelets_within(error))
+            .map_err(|error| Failure::usage(format_args!("--wavelets: {error}")))?;
+    }
     compressor = match (args.stats, args.no_stats || args.frames) {
         (true, _) => compressor.statistics(true),
         (false, false) => compressor.small_statistics(),

@@ -71,6 +71,7 @@ fn to_json(stream: &Location, outline: &Outline) -> Value {
         "chunk_dims": info.chunk_extents,
         "chunk_tiles": info.chunk_tiles,
         "levels_apart": info.levels_apart,
+        "coefficient_error": info.coefficient_error,
         "chunks": info.chunks,
         "chunk_forms": {
             "zero": info.forms.zero,
@@ -104,12 +105,21 @@ fn chunks(info: &Info) -> String {
     )
 }
 
+/// The codec, and whether it codes coefficients.
+fn codec(info: &Info) -> String {
+    let codec = codec_choice::describe(info.codec, info.rank);
+    match info.coefficient_error {
+        Some(error) => format!("{codec}; wavelets, coefficients within {error:e}"),
+        None => codec,
+    }
+}
+
 fn to_pairs(info: &Info) -> Vec<(&'static str, String)> {
     let mut pairs = vec![
         ("element type", info.type_name().to_owned()),
         ("dimensions", report::lengths(info.number_extents())),
         ("axes", axes(info)),
-        ("codec", codec_choice::describe(info.codec, info.rank)),
+        ("codec", codec(info)),
         (
             "error bound",
             format!(

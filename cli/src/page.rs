@@ -206,6 +206,9 @@ fn command(args: &Args, shape: &Shape, info: &Info) -> String {
         info.bound.value()
     ));
     words.push(format!("--codec {} --rank {}", info.codec, info.rank));
+    if let Some(error) = info.coefficient_error {
+        words.push(format!("--wavelets {error:e}"));
+    }
     if info.has_roles() {
         words.push(format!("--axes {}", info.axes));
     }

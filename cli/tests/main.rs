@@ -30,3 +30,4 @@ mod transfer;
 mod types;
 mod user;
 mod variables;
+mod wavelets;

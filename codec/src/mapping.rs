@@ -13,6 +13,7 @@ pub mod conversion;
 pub mod logarithm;
 pub mod mask;
 pub mod short;
+pub mod wavelet;
 
 /// The scale of the coded field.
 #[repr(u32)]

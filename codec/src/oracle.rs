@@ -22,6 +22,7 @@ use crate::error::{ChunkFault, FormatError};
 use crate::mapping::axes::Order;
 use crate::mapping::conversion::Conversion;
 use crate::mapping::mask::{Classes, MAX_CLASSES};
+use crate::mapping::wavelet::Wavelets;
 use crate::mapping::{Keep, Scale, ValueMapping};
 use crate::oracle::order::Field;
 use crate::pipeline::{BlockCodec, Codec, TileCodec};
@@ -37,6 +38,7 @@ mod bit_planes;
 mod blocks;
 mod bytes;
 mod conversion;
+mod direct;
 pub mod entropy;
 mod exceptions;
 mod frequencies;
@@ -53,6 +55,7 @@ mod stencil;
 mod tile_lorenzo;
 mod tiles;
 mod tuning;
+pub mod wavelet;
 
 /// Compresses a field.
 ///
@@ -343,6 +346,9 @@ fn decode<T: Element>(
         Codec::Blocks(codec) => blocks_of(codec, &layout).decompress(&quantizer, of_field),
         Codec::Tiles(codec) => tiles_of(codec, &layout).decompress(&quantizer, of_field),
     }?;
+    if Wavelets::of_records(records)?.is_some() {
+        values = wavelet::field(&header.extents, &values);
+    }
     let classes = Classes::from_records(records, header.classes, header.dtype)?;
     let found = mask::decode(&layout, of_mask)?;
     for (value, class) in values.iter_mut().zip(found) {

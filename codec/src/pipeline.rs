@@ -111,7 +111,7 @@ impl Codec {
     pub const fn keeps_signs_and_zeros(self) -> bool {
         match self {
             Self::Blocks(_) => true,
-            Self::Tiles(codec) => matches!(codec.predictor, TilePredictor::Lorenzo),
+            Self::Tiles(codec) => codec.predictor.geometry().is_none(),
         }
     }
 
@@ -136,11 +136,24 @@ impl Codec {
     /// The codec that stands for this one in fields of a shape: for a codec of slices that of stencils, unless in cubes.
     pub(crate) const fn in_shape(self, shape: Shape) -> Self {
         match self {
-            Self::Tiles(codec) if !codec.predictor.takes(shape) => Self::Tiles(TileCodec {
-                predictor: TilePredictor::Stencil,
-                ..codec
-            }),
+            Self::Tiles(codec)
+                if matches!(codec.predictor, TilePredictor::Slices)
+                    && !codec.predictor.takes(shape) =>
+            {
+                Self::Tiles(TileCodec {
+                    predictor: TilePredictor::Stencil,
+                    ..codec
+                })
+            }
             Self::Blocks(_) | Self::Tiles(_) => self,
+        }
+    }
+
+    /// Whether it is a codec of tiles that has lines alone.
+    pub(crate) const fn is_of_lines(self) -> bool {
+        match self {
+            Self::Blocks(_) => false,
+            Self::Tiles(codec) => codec.predictor.is_direct(),
         }
     }
 }
@@ -252,6 +265,7 @@ mod tests {
                 ("interp-square+bitplane", 18, 18),
                 ("interp-narrow+huffman", 17, 17),
                 ("slices", 21, 16),
+                ("direct+rans", 22, 16),
             ]
         );
     }

@@ -47,6 +47,7 @@ use crate::pipeline::tiles::prologue::finish::Finish;
 use crate::pipeline::tiles::prologue::gather::Gather;
 use crate::pipeline::tiles::prologue::read::ReadPrologue;
 use crate::pipeline::tiles::prologue::write::WritePrologue;
+use crate::predict::direct::{Predict as DirectPredict, Reconstruct as DirectReconstruct};
 use crate::predict::interp::fit::Fit;
 #[cfg(feature = "toy")]
 use crate::predict::interp::method::toy_fitted::{ToyFit, ToyFitted, ToySums};
@@ -92,6 +93,8 @@ ferrosz_codec::with_toys! { kernels! {
     ferrosz_slices_fit: SliceFit;
     ferrosz_lorenzo_predict<shape, element>: |S, E| LorenzoPredict<E, S>;
     ferrosz_lorenzo_reconstruct<shape, element>: |S, E| LorenzoReconstruct<E, S>;
+    ferrosz_direct_predict<element>: |E| DirectPredict<E>;
+    ferrosz_direct_reconstruct<element>: |E| DirectReconstruct<E>;
     ferrosz_prologue_write: WritePrologue;
     ferrosz_prologue_read<element>: |E| ReadPrologue<E>;
     ferrosz_list_chunks: ListChunks;

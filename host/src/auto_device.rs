@@ -61,7 +61,7 @@ fn rate_of_a_core(direction: Direction, codec: Codec) -> f64 {
     let predictor = codec.tiles().map(|tiles| tiles.predictor);
     let [compress, decompress] = match predictor {
         None => [2.5e9, 2.5e9],
-        Some(TilePredictor::Lorenzo) => [0.49e9, 1.15e9],
+        Some(TilePredictor::Lorenzo | TilePredictor::Direct) => [0.49e9, 1.15e9],
         Some(predictor) if predictor.fitted().is_some() => [0.2e9, 0.55e9],
         Some(_) => [0.38e9, 0.72e9],
     };

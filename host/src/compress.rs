@@ -25,7 +25,7 @@ use crate::statistics::{StatisticsPolicy, StatisticsSink};
 use crate::stream_layout::StreamLayout;
 use crate::stream_ref::StreamRef;
 use crate::tolerance::Tolerance;
-use crate::{memory, slabs};
+use crate::{memory, slabs, wavelet};
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::Header;
@@ -78,10 +78,21 @@ pub struct Compressor {
     /// How many levels are coded apart.
     levels: u8,
     tightening: TighteningChoice,
+    /// If the coefficients of wavelets are coded, and not values.
+    wavelets: Option<CoefficientError>,
     pub(crate) statistics_policy: StatisticsPolicy,
     pub(crate) device: Device,
     pub(crate) copies: Copies,
     pub(crate) safeguards: Safeguards,
+}
+
+/// The error of the coefficients of wavelets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum CoefficientError {
+    /// A share of the bound of values.
+    OfBound,
+    /// An absolute error.
+    Absolute(f64),
 }
 
 impl Compressor {
@@ -261,7 +272,7 @@ impl Compressor {
         sink: &mut dyn Sink,
         progress: Progress<'_>,
     ) -> Result<(), Error> {
-        match bounds.is_none() && self.safeguards.is_empty() {
+        match bounds.is_none() && self.safeguards.is_empty() && self.wavelets.is_none() {
             true => self.run_plain(version, field, sink, progress),
             false => self.run_guarded(version, (field, bounds), sink, progress),
         }
@@ -278,7 +289,7 @@ impl Compressor {
     }
 
     /// As [`Compressor::run`], without safeguards and statistics.
-    fn run_plain<V: Value>(
+    pub(crate) fn run_plain<V: Value>(
         &self,
         version: Version,
         field: &[V],
@@ -300,7 +311,7 @@ impl Compressor {
     ) -> Result<(), Error> {
         let elements = field.len() as u64;
         self.checked()?.extents_for(elements)?;
-        if let Some(codec) = self.codec()
+        if let Some(codec) = self.codec().filter(|_| self.wavelets.is_none())
             && self.converts_on_machine::<V>()?
             && let Backend::Gpu(gpu) = self.backend(workload(codec, elements, V::Coded::DTYPE))?
         {
@@ -337,6 +348,18 @@ impl Compressor {
         let stream_layout = chosen.stream_layout(elements, T::DTYPE)?;
         let StreamLayout { layout, order, .. } = stream_layout;
         let tolerance = chosen.tolerance(self.bound);
+        let job = Job {
+            layout,
+            tolerance: Tolerance { bound, ..tolerance },
+            bound_of_values,
+            mapping,
+            order,
+            conversion,
+        };
+        if self.wavelets.is_some() {
+            let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
+            return wavelet::compress(self, version, &job, &coded, sink, progress);
+        }
         if conversion.is_none()
             && let Some((machines, slabs)) =
                 slabs::divided(self.device, &stream_layout, self.bound)?
@@ -348,14 +371,6 @@ impl Compressor {
         match self.backend(workload(layout.codec, elements, T::DTYPE))? {
             Backend::Cpu => {
                 let coded = in_order(self.copies, layout.extents.lengths(), &order, field)?;
-                let job = Job {
-                    layout,
-                    tolerance: Tolerance { bound, ..tolerance },
-                    bound_of_values,
-                    mapping,
-                    order,
-                    conversion,
-                };
                 cpu::compress(version, &job, self.copies, &coded, sink, progress)
             }
             Backend::Gpu(executor) => {

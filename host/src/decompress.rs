@@ -317,6 +317,9 @@ impl Decompressor {
         target: Target<'a>,
     ) -> Result<Option<Target<'a>>, Error> {
         let header = &stream.header;
+        if stream.wavelets.is_some() {
+            return Ok(Some(target));
+        }
         let layout = StreamLayout::of_header(header, stream.order);
         let Some((machines, slabs)) = slabs::divided(self.device, &layout, header.bound)? else {
             return Ok(Some(target));
@@ -393,6 +396,10 @@ impl Decompressor {
         reading: &Reading,
         elements: usize,
     ) -> Result<Option<Gpu>, Error> {
+        // Kernels do not transform coefficients.
+        if stream.wavelets.is_some() {
+            return Ok(None);
+        }
         let workload = workload(stream.header.codec, elements, V::Coded::BYTES);
         Ok(
             match (Backend::of(self.device, workload)?, Wanted::new(reading)) {

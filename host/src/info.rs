@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::nearby::is_neighbour;
-use crate::stream_ref::{conversion, mapping, order, table};
+use crate::stream_ref::{absolute_error, conversion, mapping, order, table, wavelets};
 use ferrosz_codec::container::chunk::Form;
 use ferrosz_codec::container::extents::Extents;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
@@ -57,6 +57,8 @@ pub struct Info {
     pub chunk_tiles: Option<u32>,
     /// How many levels are coded apart: [`Compressor::levels_apart`](crate::Compressor::levels_apart).
     pub levels_apart: u8,
+    /// The absolute error of coefficients of wavelets, if these are coded: [`Compressor::wavelets`](crate::Compressor::wavelets).
+    pub coefficient_error: Option<f64>,
     /// Number of chunks, including those of a coarse field of anchors.
     pub chunks: u64,
     /// The fill values of the mask, as `f64`; none without a mask. If there are some, the quiet NaN is among them. Kept
@@ -168,6 +170,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
     let mapping = mapping(&header, records)?;
     let conversion = conversion(&header, records)?;
     let safeguards = Safeguards::of_records(records)?;
+    let wavelets = wavelets(&header, records)?;
     let (fills, keeps_zeros) = fills(&conversion, &mapping.classes);
     Ok(Info {
         dtype: header.value_type,
@@ -180,9 +183,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         elements: header.elements(),
         bound: header.bound,
         absolute_error: match mapping.scale {
-            Scale::Linear => conversion
-                .absolute_error()
-                .unwrap_or(header.absolute_error()),
+            Scale::Linear => absolute_error(&header, &conversion, wavelets),
             Scale::Logarithm => f64::INFINITY,
         },
         keeps_signs: mapping.classes.has_signs(),
@@ -190,6 +191,7 @@ pub fn info(stream: &[u8]) -> Result<Info, Error> {
         chunk_extents: chunk_extents(&header),
         chunk_tiles: header.codec.tiles().map(|_| header.chunk.tiles()),
         levels_apart: header.levels,
+        coefficient_error: wavelets.map(|_| header.absolute_error()),
         chunks: chunks.len() as u64,
         fills,
         keeps_zeros,

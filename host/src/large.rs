@@ -222,7 +222,7 @@ impl Decompressor {
             place.writer.write_all(bytes).map_err(WRITE_VALUES)
         };
         // Windows of decoded values are mended where they lie.
-        let has_safeguards = !stream.safeguards.is_empty();
+        let has_safeguards = stream.is_mended();
         let is_written =
             !has_safeguards && self.run_pieces_on_gpu::<V>(bytes, stream, &mut write)?;
         if stream.header.elements() > 0 && !is_written {

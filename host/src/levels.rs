@@ -170,7 +170,7 @@ impl Decompressor {
             ranges
         });
         let ranges = of_parts.as_deref().or(ranges);
-        let has_safeguards = !stream.safeguards.is_empty();
+        let has_safeguards = stream.is_mended();
         let reading = |level: &u32| {
             LevelReading::new(
                 &stream.header,

@@ -78,6 +78,7 @@ mod threads;
 mod tile_ranges;
 mod tolerance;
 mod update;
+mod wavelet;
 pub mod ways;
 pub mod windows;
 

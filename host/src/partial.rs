@@ -14,6 +14,7 @@ use ferrosz_codec::container::statistics;
 use ferrosz_codec::container::table::{CHUNK_ALIGNMENT, ENTRY_BYTES};
 use ferrosz_codec::container::tiles::max_prologue_bytes;
 use ferrosz_codec::mapping::axes::Order;
+use ferrosz_codec::mapping::wavelet::Wavelets;
 use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::tile::ChunkLength;
 use ferrosz_codec::{FormatError, ValueType};
@@ -63,6 +64,8 @@ pub struct PartialStream {
     header: Header,
     order: Order,
     has_safeguards: bool,
+    /// Whether each value depends on all chunks.
+    is_of_wavelets: bool,
     /// In ascending order, apart from each other.
     known: Vec<Range<u64>>,
 }
@@ -108,11 +111,13 @@ impl PartialStream {
             found: first.len() as u64,
         })?;
         record::check(records, &header)?;
+        let is_of_wavelets = Wavelets::of_records(records)?.is_some();
         let mut stream = Self {
             image: sparse(header.stream_bytes())?,
             header,
             order: Order::of_records(records, &header)?,
-            has_safeguards: !Safeguards::of_records(records)?.is_empty(),
+            has_safeguards: !Safeguards::of_records(records)?.is_empty() || is_of_wavelets,
+            is_of_wavelets,
             known: Vec::new(),
         };
         let within = first.len().min(stream.image.len());
@@ -196,6 +201,9 @@ impl PartialStream {
 
     /// The entries of the chunk table that a part needs.
     fn entries(&self, part: &Part) -> Result<BTreeSet<u64>, Error> {
+        if self.is_of_wavelets {
+            return Ok((0..self.header.chunks()).collect());
+        }
         let reading = Reading::new(&self.header.layout(), &self.order, Some(part))?;
         Ok(reading.entries())
     }
@@ -254,7 +262,7 @@ impl PartialStream {
         }
         let stream = StreamRef::read(&self.image)?;
         let mut chunks = Vec::new();
-        if !stream.safeguards.is_empty() && !entries.is_empty() {
+        if stream.is_mended() && !entries.is_empty() {
             let all = stream.sections.iter().map(|section| section.unchecked());
             chunks.extend(all.map(|contents| self.range_of(contents)));
         }
@@ -373,6 +381,7 @@ impl Clone for PartialStream {
             header: self.header,
             order: self.order,
             has_safeguards: self.has_safeguards,
+            is_of_wavelets: self.is_of_wavelets,
             known: self.known.clone(),
         }
     }

@@ -6,25 +6,22 @@ mod exact;
 mod find;
 mod settings;
 
-use ferrosz_codec::container::header::Header;
+use crate::stream_ref::StreamRef;
 use ferrosz_codec::mapping::Scale;
-use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::safeguard::mend::CorrectionStep;
 
 /// Values of a task of one thread.
 const TASK: usize = 1 << 16;
 
 /// The step of the corrections of a stream.
-fn step_of(header: &Header, conversion: &Conversion) -> CorrectionStep {
-    match header.scale() {
+fn step_of(stream: &StreamRef<'_>) -> CorrectionStep {
+    match stream.header.scale() {
         Scale::Logarithm => CorrectionStep {
-            error: header.bound.value(),
+            error: stream.header.bound.value(),
             is_relative: true,
         },
         Scale::Linear => CorrectionStep {
-            error: conversion
-                .absolute_error()
-                .unwrap_or(header.absolute_error()),
+            error: stream.absolute_error(),
             is_relative: false,
         },
     }

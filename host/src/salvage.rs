@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::memory::try_zeroed;
 use crate::progress::SILENT;
 use crate::stream_ref::StreamRef;
+use crate::wavelet;
 use bytemuck::cast_slice_mut;
 use ferrosz_codec::container::grid::Grid;
 use ferrosz_codec::container::layout::Family;
@@ -57,7 +58,7 @@ impl Decompressor {
         let (coded, lost) = self.salvage_coded(&stream, progress)?;
         let mut values = conversion::to_values(&stream.conversion, coded)?;
         let damages = damages(&stream, lost);
-        if !stream.safeguards.is_empty() {
+        if stream.is_mended() {
             self.mend(&stream, None, &mut values)?;
             forget(&stream, &damages, &mut values);
         }
@@ -136,6 +137,7 @@ impl Decompressor {
             }
             Family::Tiles(layout) => tiles::check::<T>(stream, &layout, verify, progress)?,
         };
+        spread(stream, &mut lost);
         if let Some(mask) = MaskDecoder::new(stream, verify) {
             lost.extend(lost_of_mask(&mask, mask.check()));
         }
@@ -172,6 +174,12 @@ fn salvage_of<T: Element>(
         }
         Family::Tiles(layout) => tiles::salvage(stream, &layout, verify, values, progress)?,
     };
+    if spread(stream, &mut lost) {
+        values.fill(T::NAN);
+    } else if stream.wavelets.is_some() {
+        let field = wavelet::field_of(&stream.header.extents, values)?;
+        values.copy_from_slice(&field);
+    }
     decode_values(&stream.mapping, values);
     if let Some(mask) = MaskDecoder::new(stream, verify) {
         let faults = mask.lay_over(&Region::whole(mask.grid()), values);
@@ -195,6 +203,17 @@ fn lost_of_mask(mask: &MaskDecoder<'_>, faults: Vec<(u64, FormatError)>) -> Vec<
         }
     });
     lost.collect()
+}
+
+/// With coefficients of wavelets, any that are lost are lost with all values. Whether there are such.
+fn spread(stream: &StreamRef<'_>, lost: &mut [Lost]) -> bool {
+    let size = stream.header.grid().lengths();
+    let is_spread = stream.wavelets.is_some() && !lost.is_empty();
+    for lost in lost.iter_mut().filter(|_| is_spread) {
+        let origin = [0; 3];
+        lost.positions = vec![GridBox { origin, size }];
+    }
+    is_spread
 }
 
 /// The grid in whose dimensions the positions of a chunk are.

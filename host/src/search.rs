@@ -11,6 +11,7 @@
 mod levels;
 mod sample;
 mod steps;
+mod wavelets;
 
 use crate::compress::Compressor;
 use crate::cpu::{self, Version};
@@ -50,7 +51,7 @@ impl Compressor {
     /// * [`Target::ratio`]: the ratio is at least the target, and at most 5 % more.
     ///
     /// The first half of each sentence always holds; it is measured on the whole field. The second half holds if a
-    /// bound of three digits within these limits was found. There may be none: of a constant field, every stream may be
+    /// bound of three digits within these limits was found, and if no stream of wavelets reaches more with fewer bytes. There may be none: of a constant field, every stream may be
     /// exact. The stream is lossless (a bound of 0) if nothing else reaches a mean error. Only finite values that are no fill
     /// values count in mean errors. A field without finite values other than 0 reaches every mean error, with a bound of 0.
     ///
@@ -191,7 +192,27 @@ impl<V: Value> Whole<'_, V> {
             Some(sample) => sample,
             None => Sample::of_all(&self.compressor, self.field)?,
         };
-        let (start, slopes) = self.choose_levels(limits, sample)?;
+        let (start, slopes, bytes) = self.choose_levels(limits, sample)?;
+        let of_wavelets = self.approach_wavelets(limits, extents, bytes)?;
+        let is_shorter = |candidate: &Candidate, than: f64| candidate.stream.len() as f64 <= than;
+        if of_wavelets.as_ref().is_none_or(|it| !is_shorter(it, bytes)) {
+            self.approach_bound(limits, (start, slopes), is_large)?;
+        }
+        let best = self.best.as_ref();
+        let bytes = best.map_or(f64::INFINITY, |best| best.stream.len() as f64);
+        if let Some(candidate) = of_wavelets.filter(|it| is_shorter(it, bytes)) {
+            self.best = Some(candidate);
+        }
+        Ok(())
+    }
+
+    /// Searches the bound of the chosen compressor.
+    fn approach_bound(
+        &mut self,
+        limits: &Limits,
+        (start, slopes): (f64, Slopes),
+        is_large: bool,
+    ) -> Result<(), Error> {
         let Some(bound) = self.close_in(limits, start, slopes)? else {
             return Ok(());
         };
@@ -211,24 +232,26 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
-    /// Chooses codec, rank and levels' bounds by a sample; returns the bound to begin with, and how figures change with it.
+    /// Chooses codec, rank and levels' bounds by a sample; returns the bound to begin with, how figures change with it, and the
+    /// bytes that are expected.
     fn choose_levels(
         &mut self,
         limits: &Limits,
         mut sample: Sample<V>,
-    ) -> Result<(f64, Slopes), Error> {
+    ) -> Result<(f64, Slopes, f64), Error> {
         let start = bound_of(limits.start);
         let chosen = |it: Compressor| it.at_step(limits.start, self.field);
         let usual = chosen(self.compressor)?;
-        let (best, start) = match self.compressor.with_levels(levels::first()) {
-            None => (usual, sample.reach(usual, &self.goal, start, limits)?.bound),
+        let (best, found) = match self.compressor.with_levels(levels::first()) {
+            None => (usual, sample.reach(usual, &self.goal, start, limits)?),
             Some(with_levels) => {
                 let both = [usual, chosen(with_levels)?];
                 sample.best_levels(both, start, &self.goal, limits)?
             }
         };
         self.chosen = Some(best);
-        Ok((start, sample.slopes))
+        let share = self.field.len() as f64 / sample.field.len().max(1) as f64;
+        Ok((found.bound, sample.slopes, found.bytes * share))
     }
 
     /// Compresses the field at most [`WHOLE_TRIALS`] times, from a bound on; the bound to go on with, if no figure is near to the

@@ -12,6 +12,7 @@ use ferrosz_codec::container::record_kind::RecordKind;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::mapping::wavelet::Wavelets;
 use ferrosz_codec::safeguard::Safeguards;
 use ferrosz_codec::{Dtype, FormatError, ValueType};
 
@@ -67,7 +68,8 @@ impl StreamLayout {
             found: start.len() as u64,
         })?;
         record::check(records, &header)?;
-        if !Safeguards::of_records(records)?.is_empty() {
+        if !Safeguards::of_records(records)?.is_empty() || Wavelets::of_records(records)?.is_some()
+        {
             return Err(FormatError::SafeguardsOnDevice);
         }
         let order = Order::of_records(records, &header)?;

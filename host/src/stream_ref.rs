@@ -4,6 +4,7 @@ use crate::cpu::writer::Writer;
 use crate::encoded::EncodedChunks;
 use crate::error::Error;
 use crate::table::Table;
+use ferrosz_codec::Codec;
 use ferrosz_codec::FormatError;
 use ferrosz_codec::container::checksum::checksum;
 use ferrosz_codec::container::header::{HEADER_BYTES, Header};
@@ -18,6 +19,7 @@ use ferrosz_codec::mapping::ValueMapping;
 use ferrosz_codec::mapping::axes::Order;
 use ferrosz_codec::mapping::conversion::Conversion;
 use ferrosz_codec::mapping::mask::Classes;
+use ferrosz_codec::mapping::wavelet::Wavelets;
 use ferrosz_codec::safeguard::Safeguards;
 
 /// A complete stream.
@@ -31,6 +33,8 @@ pub(crate) struct StreamRef<'a> {
     pub(crate) mapping: ValueMapping,
     /// The conversion of values.
     pub(crate) conversion: Conversion,
+    /// Whether the coded field has the coefficients of wavelets.
+    pub(crate) wavelets: Option<Wavelets>,
     /// The safeguards, which the values that are decoded of chunks do not have yet.
     pub(crate) safeguards: Safeguards,
     table: &'a [[u8; ENTRY_BYTES]],
@@ -93,6 +97,7 @@ impl<'a> StreamRef<'a> {
             records,
             mapping: mapping(&header, records).map_err(known)?,
             conversion: conversion(&header, records).map_err(known)?,
+            wavelets: wavelets(&header, records).map_err(known)?,
             safeguards: Safeguards::of_records(records).map_err(known)?,
             table,
             payload,
@@ -181,6 +186,32 @@ impl<'a> StreamRef<'a> {
         Ok(entry)
     }
 
+    /// The chunks of these numbers, for another stream.
+    pub(crate) fn encoded(
+        &self,
+        numbers: impl Iterator<Item = u64>,
+    ) -> Result<Vec<EncodedChunks<&'a [u8]>>, FormatError> {
+        let of_this = Table::of(&self.header);
+        let chunk = |number| {
+            let StoredChunk { entry, bytes, .. } = self.chunk(number)?;
+            Ok(EncodedChunks {
+                listings: vec![of_this.listing(number, &entry, bytes.len() as u64)],
+                bytes,
+            })
+        };
+        numbers.map(chunk).collect()
+    }
+
+    /// The absolute error that no value's error exceeds, unless bounds are relative to each value.
+    pub(crate) fn absolute_error(&self) -> f64 {
+        absolute_error(&self.header, &self.conversion, self.wavelets)
+    }
+
+    /// Whether what is decoded of chunks becomes values by sections.
+    pub(crate) fn is_mended(&self) -> bool {
+        !self.safeguards.is_empty() || self.wavelets.is_some()
+    }
+
     /// A stream without updates and sections, with this header except for the length of its payload, and with these records. It has
     /// the bytes of the chunks with these numbers, and of no other chunks. Checksums are not checked: the checksum of a
     /// damaged chunk stays wrong.
@@ -203,20 +234,33 @@ impl<'a> StreamRef<'a> {
             update_bytes: 0,
             ..header
         };
-        let of_this = Table::of(&self.header);
-        let chunks = numbers.map(|number| {
-            let StoredChunk { entry, bytes, .. } = self.chunk(number)?;
-            Ok(EncodedChunks {
-                listings: vec![of_this.listing(number, &entry, bytes.len() as u64)],
-                bytes,
-            })
-        });
-        let chunks: Vec<_> = chunks.collect::<Result<_, FormatError>>()?;
+        let chunks = self.encoded(numbers)?;
         let mut stream = Vec::new();
         let mut writer = Writer::new(header, records, &mut stream)?;
         writer.append(&chunks)?;
         writer.finish()?;
         Ok(stream)
+    }
+}
+
+/// The absolute error that no value's error exceeds of a stream with these, unless bounds are relative to each value.
+pub(crate) fn absolute_error(
+    header: &Header,
+    conversion: &Conversion,
+    wavelets: Option<Wavelets>,
+) -> f64 {
+    let of_elements = || wavelets.map_or(header.absolute_error(), |wavelets| wavelets.error);
+    conversion.absolute_error().unwrap_or_else(of_elements)
+}
+
+/// Whether the coded field of a stream with this header and these records has coefficients.
+pub(crate) fn wavelets(header: &Header, records: &[u8]) -> Result<Option<Wavelets>, FormatError> {
+    let found = Wavelets::of_records(records)?;
+    match found.is_none() || header.codec == Codec::DIRECT_RANS && header.error_bits != 0 {
+        true => Ok(found),
+        false => Err(FormatError::InvalidRecords(
+            "coefficients of wavelets have another codec, or no error",
+        )),
     }
 }
 

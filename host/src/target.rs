@@ -315,6 +315,10 @@ impl Goal {
         }
     }
 
+    pub(crate) fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
     pub(crate) fn is_ratio(&self) -> bool {
         self.kind == TargetKind::Ratio
     }

@@ -363,8 +363,7 @@ pub fn compact(stream: &[u8]) -> Result<Vec<u8>, Error> {
 pub(crate) fn without_updates(stream: &StreamRef<'_>) -> Result<Header, Error> {
     let mut header = stream.header;
     if header.update_bytes != 0 && header.bound.needs_extremes() {
-        let of_values = stream.conversion.absolute_error();
-        header.bound = Bound::abs(of_values.unwrap_or(header.absolute_error()))?;
+        header.bound = Bound::abs(stream.absolute_error())?;
     }
     Ok(header)
 }

@@ -44,6 +44,8 @@ pub enum Setting {
     Statistics,
     /// Levels that are coded apart.
     Levels,
+    /// Coefficients of wavelets.
+    Wavelets,
 }
 
 const FILLED: &str = "holes of a mask are filled from all of the field, and nobody has all of it";
@@ -64,11 +66,12 @@ const BLOCKS: &str = "its kernel codes blocks of f32 and f64; compress each arra
 
 const IN_PARTS: &str = "they are of the whole field, and nobody has all of it";
 const ON_HOST: &str = "they are made of values in host memory";
+const TRANSFORM: &str = "no kernel transforms coefficients; compress a field in host memory";
 const LINES_OF_ALL: &str =
     "codes of a level are one line through the whole field, and nobody has all of it";
 
 /// All that is refused, and why.
-const REFUSALS: [(Way, &[Setting], &str); 30] = [
+const REFUSALS: [(Way, &[Setting], &str); 36] = [
     (Way::Members, &[Setting::Mask], FILLED),
     (Way::Members, &[Setting::Pwrel], LOGARITHMS),
     (Way::Plan, &[Setting::Mask], OWN_VALUES),
@@ -103,6 +106,12 @@ const REFUSALS: [(Way, &[Setting], &str); 30] = [
     (Way::Plan, &[Setting::Levels], LINES_OF_ALL),
     (Way::Slabs, &[Setting::Levels], LINES_OF_ALL),
     (Way::Transfer, &[Setting::Levels], LINES_OF_ALL),
+    (Way::Members, &[Setting::Wavelets], WHOLE),
+    (Way::Plan, &[Setting::Wavelets], WHOLE),
+    (Way::Memory, &[Setting::Wavelets], TRANSFORM),
+    (Way::Slabs, &[Setting::Wavelets], TRANSFORM),
+    (Way::Transfer, &[Setting::Wavelets], TRANSFORM),
+    (Way::Batch, &[Setting::Wavelets], TRANSFORM),
 ];
 
 /// Why a way cannot have a setting; none if it can.
@@ -134,7 +143,7 @@ impl Way {
 
 impl Setting {
     /// All settings that a way refuses. Of several the first one is named.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Pwrel,
         Self::Mask,
         Self::Preset,
@@ -145,6 +154,7 @@ impl Setting {
         Self::Safeguards,
         Self::Statistics,
         Self::Levels,
+        Self::Wavelets,
     ];
 }
 
@@ -174,6 +184,7 @@ impl fmt::Display for Setting {
             Self::Safeguards => "safeguards",
             Self::Statistics => "statistics",
             Self::Levels => "levels that are coded apart",
+            Self::Wavelets => "wavelets",
         })
     }
 }

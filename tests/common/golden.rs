@@ -52,6 +52,8 @@ pub struct Extra {
     pub has_bounds: bool,
     /// Whether there are statistics.
     pub has_statistics: bool,
+    /// Whether the coefficients of wavelets are coded.
+    pub has_wavelets: bool,
 }
 
 /// The folder of the golden streams: in the repository, or where the tests run.
@@ -112,7 +114,7 @@ fn small(shape: Shape) -> &'static [u64] {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for dtype in Dtype::ALL {
-        for codec in Codec::ALL.into_iter().filter(|codec| !is_of_slices(*codec)) {
+        for codec in Codec::ALL.into_iter().filter(|codec| !is_later(*codec)) {
             for shape in Shape::ALL {
                 if Layout::new(codec, shape, extents(small(shape))).shape == shape {
                     of_shape(&mut cases, dtype, codec, shape);
@@ -134,12 +136,27 @@ pub fn cases() -> Vec<Case> {
     promises::of_safeguards(&mut cases);
     promises::of_statistics(&mut cases);
     of_levels(&mut cases);
+    of_direct(&mut cases);
+    promises::of_wavelets(&mut cases);
     cases
 }
 
 /// The bound of the value with this number, where each has one.
 fn bound_of_value(number: u64) -> f64 {
     (1 + mixed(number) % 8) as f64 / 64.0
+}
+
+/// Whether the cases of a codec come after those of others, whose recipes depend on their number.
+fn is_later(codec: Codec) -> bool {
+    is_of_slices(codec) || codec == Codec::DIRECT_RANS
+}
+
+/// Values that nothing predicts.
+fn of_direct(cases: &mut Vec<Case>) {
+    for dtype in Dtype::ALL {
+        of_shape(cases, dtype, Codec::DIRECT_RANS, Shape::Line);
+        of_codec(cases, dtype, Codec::DIRECT_RANS);
+    }
 }
 
 fn is_of_slices(codec: Codec) -> bool {
@@ -521,6 +538,9 @@ impl Case {
         if self.extra.has_statistics {
             text += ", statistics";
         }
+        if self.extra.has_wavelets {
+            text += ", wavelets";
+        }
         if self.fills > 0 {
             let _ = write!(text, ", {} fill values", self.fills);
         }
@@ -589,6 +609,9 @@ impl Case {
             if case.extra.has_statistics {
                 compressor = compressor.statistics(true);
             }
+            if case.extra.has_wavelets {
+                compressor = compressor.wavelets();
+            }
             if case.keep.zeros {
                 compressor = compressor.keep_zeros();
             }
@@ -635,10 +658,11 @@ impl Case {
             safeguards,
             has_bounds,
             has_statistics,
+            has_wavelets,
             ..
         } = self.extra;
         let made = match self.dtype {
-            _ if has_bounds || has_statistics || !safeguards.is_empty() => {
+            _ if has_bounds || has_statistics || has_wavelets || !safeguards.is_empty() => {
                 self.of_library(Device::Cpu)
             }
             ValueType::F32 => self.stream::<f32>(compress),

@@ -1,6 +1,7 @@
 """The container: header, records, chunk table, payload, updates, checksums.
 
-Sections 1, 2 (chunk table), 7, 8, 15 and 34 (entries of streams of tiles), and 22 to 24 (header, records) of the text.
+Sections 1, 2 (chunk table), 7, 8, 15 and 34 (entries of streams of tiles), and 22 to 24 and 35 (header, records) of the
+text.
 """
 
 import struct
@@ -12,7 +13,9 @@ import conversion
 import safeguards
 import grid
 import lines
+import wavelet
 
+KNOWN_RECORDS = ("AXES", "CONV", "CORR", "CPLX", "MASK", "SAFE", "WAVE")
 MAGIC = bytes.fromhex("89 46 53 5A 0D 0A 1A 0A")
 UPDATE_MAGIC = bytes.fromhex("89 46 53 55 0D 0A 1A 0A")
 HEADER_BYTES = 160
@@ -45,10 +48,11 @@ TILE_CODECS = {
     19: (RANS,),
     20: (RANS, HUFFMAN, BITPLANE),
     21: (RANS,),
+    22: (RANS,),
 }
 
-# Predictors of tiles (section 1): 16 is Lorenzo, the others are interpolation with a geometry.
-LORENZO_TILES = 16
+# Predictors of tiles (section 1): 16 is Lorenzo, 22 none, the others are interpolation with a geometry.
+LORENZO_TILES, DIRECT = 16, 22
 GEOMETRY = {17: 0, 18: 1, 19: 2, 20: 2, 21: 2}
 STENCIL, SLICES = 20, 21
 
@@ -374,6 +378,8 @@ def check_field(header):
         raise ValueError("roles: they give the same division of the field as the rule of section 2")
     if (header.predictor, header.coder) == (4, 1) and header.shape != grid.LINE:
         raise ValueError("layered has lines only")
+    if header.predictor == DIRECT and header.shape != grid.LINE:
+        raise ValueError("direct has lines only")
     if header.predictor == SLICES and header.shape != grid.CUBE:
         raise ValueError("slices have cubes only")
     if header.apart > header.top_level:
@@ -486,7 +492,7 @@ class Stream:
         record_data = data[HEADER_BYTES:table]
         if checksum(record_data, 0) != struct.unpack_from("<Q", data, 120)[0]:
             raise ValueError("the checksum of the records does not fit")
-        self.records = read_records(record_data, known=("AXES", "CONV", "CORR", "CPLX", "MASK", "SAFE"))
+        self.records = read_records(record_data, known=KNOWN_RECORDS)
         orders = [contents for kind, contents in self.records if kind == "AXES"]
         if len(orders) > 1:
             raise ValueError("record AXES: there are two")
@@ -498,7 +504,12 @@ class Stream:
         self.classes = read_classes(masks, header)
         conversions = [contents for kind, contents in self.records if kind == "CONV"]
         self.offset = conversion.read_record(conversions, header.value_type, header.conversion)
-        self.value_error = struct.unpack_from("<d", conversions[0])[0] if conversions else float(header.error)
+        waves = [contents for kind, contents in self.records if kind == "WAVE"]
+        # Section 35: the error of elements, or None if the coded field has no coefficients.
+        self.wave_error = wavelet.read_record(waves, header.predictor == DIRECT and header.error != 0)
+        self.value_error = float(header.error) if self.wave_error is None else self.wave_error
+        if conversions:
+            self.value_error = struct.unpack_from("<d", conversions[0])[0]
         self.safeguards = safeguards.read_record([contents for kind, contents in self.records if kind == "SAFE"])
         self.outer = [contents for kind, contents in self.records if kind == "CORR"]
 

@@ -13,6 +13,7 @@ import masks
 import safeguards
 import statistics_section as statistics
 import tiles
+import wavelet
 from container import PWREL, Stream, need_of
 
 
@@ -44,7 +45,7 @@ def corrections(data, identity):
     """Section 30: the corrections of the stream with this identity."""
     stream = Stream(data)
     is_own = stream.outer == [identity.to_bytes(8, "little")]
-    if not is_own or stream.header.value_type != conversion.I16 or stream.safeguards:
+    if not is_own or stream.header.value_type != conversion.I16 or stream.safeguards or stream.wave_error is not None:
         raise ValueError("section CORR has the corrections of another stream")
     return values_of_stream(stream)
 
@@ -52,32 +53,41 @@ def corrections(data, identity):
 def values_of_stream(stream, level=0):
     """The user's field. Values that are not of the level may be any."""
     header = stream.header
+    values = values_of(stream, coded_field(stream, level))
+    if b"stat" in stream.sections and level == 0 and header.n:
+        statistics.check(stream, np.transpose(values, stream.order))
+    if stream.is_complex:
+        # Section 28: the pairs along the last axis.
+        return values.view(f"<c{2 * header.width}")[..., 0]
+    return values
+
+
+def coded_field(stream, level):
+    """The elements of the coded field, with those of the mask."""
+    header = stream.header
     if header.n == 0:
-        return values_of(stream, np.zeros(header.extents, dtype=header.dtype))
+        return np.zeros(header.extents, dtype=header.dtype)
     # Overflow and NaN are results like others; NumPy need not warn of them.
     with np.errstate(all="ignore"):
         field = tiles.decode_field(stream, level) if header.is_tiles else blocks.decode_field(stream)
+        if stream.wave_error is not None:
+            field = wavelet.elements(field, header.extents)
         if header.bound_mode == PWREL and header.error != 0:
             field = logarithm.magnitudes(field)
     field = masks.lay_over(stream, field)
-    if b"stat" in stream.sections and level == 0:
-        statistics.check(stream, field)
-    return values_of(stream, np.ascontiguousarray(field).reshape(header.extents))
+    return np.ascontiguousarray(field).reshape(header.extents)
 
 
 def values_of(stream, coded):
-    """Section 24: the user's values."""
+    """Sections 24 and 30: the user's values, those of complex numbers as their parts."""
     header = stream.header
     elements = in_order(coded, stream.order)
     with np.errstate(all="ignore"):
         values = conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
-        if stream.safeguards:
+        if stream.safeguards or stream.wave_error is not None:
             is_relative = header.bound_mode == PWREL and header.error != 0
             error = float(header.bound) if is_relative else stream.value_error
             values = safeguards.mend(stream, values, error, is_relative, corrections)
-    if stream.is_complex:
-        # Section 28: the pairs along the last axis.
-        return values.view(f"<c{2 * header.width}")[..., 0]
     return values
 
 

@@ -1,4 +1,4 @@
-"""Safeguards (section 30): from decoded values to the values of a stream."""
+"""Safeguards, and streams with wavelets (section 30): from decoded values to the values of a stream."""
 
 import struct
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def read_record(records):
 
 def mend(stream, decoded, error, is_relative, decode):
     """The values of a stream, given what was decoded of it, the error of values, and a decoder of the corrections."""
-    own = stream.safeguards
+    own = stream.safeguards or Safeguards((-np.inf, np.inf), [])
     value_type = stream.header.value_type
     numbers = number_of(decoded, value_type)
     bits = bits_of(decoded)

@@ -6,6 +6,7 @@ import numpy as np
 
 import conversion
 import grid
+import safeguards
 from container import PWREL
 
 
@@ -14,9 +15,7 @@ def numbers_of(elements, stream):
     header = stream.header
     with np.errstate(all="ignore"):
         values = conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
-    if header.value_type == conversion.BF16:
-        values = (values.astype("<u4") << 16).view("<f4")
-    return values.astype("<f8")
+    return safeguards.number_of(values, header.value_type)
 
 
 def fill_values(stream):
@@ -89,15 +88,15 @@ def read(contents, header, chunks):
     return 1 << log, means, counts[0] if counts else None, minima, maxima
 
 
-def check(stream, field):
-    """Compares the statistics with the decoded elements, which have the order of the coded field. Those of a lossless stream
+def check(stream, values):
+    """Compares the statistics with the user's values, which have the order of the coded field. Those of a lossless stream
     are the same numbers, the means in every bit."""
     header = stream.header
     chunks = units_of_chunks(header) if header.n else []
     of_group, means, counts, minima, maxima = read(stream.sections[b"stat"], header, len(chunks))
     if header.update_bytes:
         return
-    numbers = numbers_of(np.ascontiguousarray(field).ravel(), stream).reshape(header.whole)
+    numbers = safeguards.number_of(values, header.value_type).reshape(header.whole)
     for fill in fill_values(stream):
         numbers[numbers.view("<u8") == np.float64(fill).view("<u8")] = np.nan
     for group in range(len(means)):
@@ -143,5 +142,4 @@ def bound(stream):
     header = stream.header
     if header.bound_mode == PWREL and header.error != 0:
         return True, header.bound
-    errors = [struct.unpack_from("<d", contents)[0] for kind, contents in stream.records if kind == "CONV"]
-    return False, errors[0] if errors else float(header.error)
+    return False, stream.value_error

@@ -23,6 +23,7 @@ import logarithm
 import masks
 import slices
 import statistics_section as statistics
+import wavelet
 from container import MAGIC, UPDATE_MAGIC, VERSION, ceil_to, checksum, chunk_seed, mix, read_header
 from decode import decode, decode_level
 
@@ -1798,6 +1799,323 @@ class Logarithm(unittest.TestCase):
         self.assertEqual(elements, [0x7FC00001, 0xFF800000, 7, 0, 1])
 
 
+LIFTS = (-1.586134342059924, -0.052980118572961, 0.882911075530934, 0.443506852043971)
+
+
+def lift(line, back=False):
+    """Section 35, lifting, value by value: the coefficients of a line, or with `back` the values of coefficients."""
+    T, m = line.dtype.type, len(line)
+    even, odd = T(1.230174104914001), T(1 / 1.230174104914001)
+    values = [None] * m
+    if back:
+        values[0::2] = [c * odd for c in line[: -(-m // 2)]]
+        values[1::2] = [c * even for c in line[-(-m // 2) :]]
+    else:
+        values = list(line)
+    for step in range(4)[:: -1 if back else 1]:
+        for i in range(1 - step % 2, m, 2):
+            behind = values[i - 1] if i > 0 else values[1]
+            ahead = values[i + 1] if i + 1 < m else values[m - 2]
+            values[i] = values[i] + T(-LIFTS[step] if back else LIFTS[step]) * (behind + ahead)
+    if not back:
+        values = [c * even for c in values[0::2]] + [c * odd for c in values[1::2]]
+    return np.array(values, dtype=line.dtype)
+
+
+def wave_levels(n):
+    count = 0
+    while n >= 8:
+        count, n = count + 1, -(-n // 2)
+    return count
+
+
+def wave_transform(box, back=False):
+    """Section 35, transform of a box: a list of axes, lengths along it, and extents across it, taken in order."""
+    z, y, x = box.shape
+    to = lambda n, m: -(-n // 2 ** min(m, wave_levels(n)))
+    steps = [(0, (to(z, level), y, x)) for level in range(wave_levels(z))]
+    for m in range(max(wave_levels(y), wave_levels(x))):
+        for axis, n in ((1, y), (2, x)):
+            if m < wave_levels(n):
+                steps.append((axis, (z, to(y, m), to(x, m))))
+    result = box.copy()
+    for axis, extents in steps[:: -1 if back else 1]:
+        here = tuple(slice(0, e) for e in extents)
+        result[here] = np.apply_along_axis(lift, axis, result[here], back)
+    return result
+
+
+def wave_order(box):
+    """Section 35, bands and order, position by position: the positions of a box in the order of coefficients."""
+    to = lambda n, l: -(-n // 2 ** min(l, wave_levels(n)))
+    block = (8, 8, 8) if box[0] > 1 else (1, 16, 32) if box[1] > 1 else (1, 1, 512)
+    keys, first = {}, {}
+    for z, y, x in np.ndindex(*box):
+        # A position is of the first level whose next one does not have it.
+        of_z = next((l for l in range(wave_levels(box[0])) if z >= to(box[0], l + 1)), 99)
+        most = max(wave_levels(box[1]), wave_levels(box[2]))
+        of_plane = next((m for m in range(most) if y >= to(box[1], m + 1) or x >= to(box[2], m + 1)), 99)
+        part = 0
+        if of_plane != 99:
+            part = (y >= to(box[1], of_plane + 1)) + 2 * (x >= to(box[2], of_plane + 1))  # a, b, c are 1, 2, 3
+        band = -min(of_z, of_plane), -of_z, -of_plane, part
+        keys[z, y, x] = band
+        first.setdefault(band, (z, y, x))  # in C order the first one is the least along all dimensions
+
+    def key(place):
+        at = tuple(c - f for c, f in zip(place, first[keys[place]]))
+        return keys[place], tuple(a // b for a, b in zip(at, block)), at
+
+    return sorted(keys, key=key)
+
+
+def wave_record(*numbers):
+    contents = struct.pack(f"<{len(numbers)}d", *numbers)
+    return pad(b"WAVE" + struct.pack("<I", len(contents)) + contents)
+
+
+def with_sections(stream, sections):
+    """Section 29: the stream with sections, which a reader must understand, behind its payload."""
+    behind = b""
+    for kind, contents in sections:
+        head = kind + struct.pack("<IQQ", 0, len(contents), checksum(pad(contents), identity_of(stream)))
+        behind += head + struct.pack("<Q", checksum(head, identity_of(stream))) + pad(contents)
+    (payload,) = struct.unpack_from("<Q", stream, 136)
+    return with_header_field(stream, 136, struct.pack("<Q", payload + len(behind) + 3)) + behind
+
+
+class Wavelets(unittest.TestCase):
+    """Sections 17 (without prediction), 30 and 35."""
+
+    def coded(self, z, values, extents, records=b"", mask=(), **more):
+        """A stream of these codes and values, which are lines: the values count where a code is raw."""
+        z, values = (array.reshape(1, 1, -1).copy() for array in (z, values))
+        shares, chunks = encode_fields([(z, values, grid.TileGrid(z.shape, grid.LINE, None))], 16)
+        prologue = struct.pack("<I", len(shares) // 4) + shares
+        return make_stream(
+            values.dtype, (22, 16), extents, 0.25, [*chunks, *mask], prologue=prologue, records=records, **more
+        )
+
+    def random(self, dtype, extents):
+        """Codes, and the values of all positions, as lines."""
+        rng = np.random.default_rng(12)
+        z = random_codes(rng, (1, 1, grid.product(extents))).ravel()
+        stored = rng.normal(size=z.size).astype(dtype) * dtype.type(100)
+        return z, np.where(z == 65535, stored, self.of_codes(z, dtype))
+
+    def of_codes(self, z, dtype):
+        """The values of codes whose error is 0.25."""
+        return np.array([quantisation_code(int(code)) for code in z]).astype(dtype) * dtype.type(0.5)
+
+    def test_direct(self):
+        for dtype, extents in ((F32, (17000,)), (F64, (3, 5, 7))):
+            z, values = self.random(dtype, extents)
+            found = decode(self.coded(z, values, extents))
+            self.assertEqual((found.shape, found.tobytes()), (extents, values.tobytes()))
+        zeros, prologue = [(0, b"")], bytes(4)
+        for shape in (1, 2):
+            with self.assertRaisesRegex(ValueError, "direct has lines only"):
+                decode(make_stream(F32, (22, 16), (3, 5, 7), 0.5, zeros, shape=shape, prologue=prologue))
+        for coder in (1, 17, 18):
+            with self.assertRaisesRegex(ValueError, "no codec"):
+                decode(make_stream(F32, (22, coder), (9,), 0.5, zeros, prologue=prologue))
+        with self.assertRaisesRegex(ValueError, "1 levels apart"):
+            decode(make_stream(F32, (22, 16), (9,), 0.5, zeros, prologue=prologue, apart=1))
+
+    def test_lifting(self):
+        rng = np.random.default_rng(13)
+        for dtype, m in itertools.product((F32, F64), (8, 9, 10, 13, 40, 41)):
+            values = rng.normal(size=(m, 3)).astype(dtype)
+            coefficients = np.apply_along_axis(lift, 0, values)
+            found = coefficients.copy()
+            wavelet.unlift(found, 0)
+            self.assertEqual(found.dtype, dtype)
+            np.testing.assert_allclose(found, values, atol=20 * np.finfo(dtype).eps)
+            self.assertEqual(found.tobytes(), np.apply_along_axis(lift, 0, coefficients, True).tobytes())
+        # A straight line has no details but at its ends.
+        coefficients = lift(np.arange(40.0))
+        self.assertLess(np.abs(coefficients[22:38]).max(), 1e-12)
+
+    def test_levels(self):
+        self.assertEqual([wavelet.levels(n) for n in (1, 7, 8, 9, 14, 15, 16, 64, 320)], [0, 0, 1, 1, 1, 2, 2, 4, 6])
+        self.assertEqual([wavelet.extent(33, level) for level in range(6)], [33, 17, 9, 5, 5, 5])
+
+    def test_boxes(self):
+        lengths = lambda n, edge: [part.stop - part.start for part in wavelet.cut(n, edge)]
+        self.assertEqual(lengths(320, 320), [320])
+        self.assertEqual(lengths(321, 320), [161, 160])
+        self.assertEqual(lengths(962, 320), [241, 241, 240, 240])
+        self.assertEqual([wavelet.dimensions(e) for e in ((), (1, 9), (5, 1, 9), (2, 3, 1, 5, 7))],
+                         [(1, 1, 1), (1, 1, 9), (1, 5, 9), (6, 5, 7)])
+        for field, count in (((2, 400, 700), 6), ((1, 400, 8193), 3), ((1, 1, 5_000_000), 2)):
+            found = list(wavelet.boxes(field))
+            self.assertEqual(len(found), count)
+            self.assertEqual([box[0] for box in found], [slice(0, field[0])] * count)
+            self.assertEqual(found, sorted(found, key=lambda box: [part.start for part in box]))
+            self.assertEqual([part.stop for part in found[-1]], list(field))
+
+    def test_order(self):
+        for box in ((1, 1, 1), (1, 1, 1700), (1, 40, 77), (1, 5, 130), (9, 20, 33), (20, 3, 40), (2, 2, 2), (33, 30, 7),
+                    (16, 8, 64)):
+            with self.subTest(box=box):
+                numbers = wavelet.in_space(np.arange(grid.product(box)), box)
+                found = np.stack(np.unravel_index(np.argsort(numbers.ravel()), box), axis=1)
+                self.assertEqual(list(map(tuple, found.tolist())), wave_order(box))
+
+    def test_bands(self):
+        """Along z and in planes: the bands of a box take all positions once, the coarsest first."""
+        for box in ((1, 1, 7), (1, 70, 9), (16, 16, 16), (5, 100, 31), (70, 8, 6)):
+            taken = np.zeros(box, dtype=int)
+            for band in wavelet.bands(box):
+                self.assertGreater(taken[band].size, 0)
+                taken[band] += 1
+            self.assertTrue((taken == 1).all())
+        # L is 2 along z and 1 in planes: level 1 along z with the rest of planes is coarser than all with level 0.
+        begins = [tuple(part.start for part in band) for band in wavelet.bands((16, 8, 7))]
+        self.assertEqual(begins, [(0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0), (8, 0, 0), (8, 4, 0)])
+
+    def test_fields(self):
+        """Streams: the elements are those of the values that the same stream has without the record."""
+        for dtype, extents in ((F32, (300,)), (F64, (7,)), (F32, (45, 38)), (F64, (9, 1, 70)), (F32, (12, 20, 1, 19)),
+                               (F64, (2, 9, 15, 10)), (F32, (6, 5, 4))):
+            with self.subTest(extents=extents):
+                z, values = self.random(dtype, extents)
+                box = wavelet.dimensions(extents)
+                coefficients = np.empty(box, dtype=dtype)
+                for place, value in zip(wave_order(box), values):
+                    coefficients[place] = value
+                found = decode(self.coded(z, values, extents, wave_record(0.5)))
+                self.assertEqual((found.dtype, found.shape), (dtype, extents))
+                self.assertEqual(found.tobytes(), wave_transform(coefficients, back=True).tobytes())
+                again = wave_transform(found.reshape(box))
+                atol = 1e3 * np.finfo(dtype).eps * np.abs(values).max()
+                np.testing.assert_allclose(again, coefficients, rtol=0, atol=atol)
+
+    def test_boxes_of_a_field(self):
+        """Each box has its own coefficients, in the order of boxes."""
+        extents = (2, 330, 3)
+        z, values = self.random(F64, extents)
+        found = decode(self.coded(z, values, extents, wave_record(0.5)))
+        for at, begin in enumerate((0, 165)):
+            of_box = values[990 * at : 990 * (at + 1)]
+            wanted = wavelet.elements(of_box, (2, 165, 3))
+            self.assertEqual(found[:, begin : begin + 165].tobytes(), wanted.tobytes())
+
+    def test_order_of_axes(self):
+        """The dimensions are those of the coded field."""
+        extents = (20, 9, 10)
+        z, values = self.random(F32, extents)
+        axes = pad(b"AXES" + struct.pack("<I", 3) + b"\2\0\1")
+        found = decode(self.coded(z, values, extents, wave_record(0.5) + axes))
+        np.testing.assert_array_equal(found, wavelet.elements(values, extents).transpose(1, 2, 0))
+
+    def test_logarithms_and_masks(self):
+        """Elements come first: then powers of two, then the mask."""
+        extents = (40,)
+        z = np.arange(40) % 5
+        values = self.of_codes(z, F64)
+        records = mask_record((9,), F64) + wave_record(0.5)
+        mask = [mask_chunk([("raw", struct.pack("<2I", 0b10, 0))])]
+        stream = self.coded(z, values, extents, records, mask, classes=1)
+        wanted = wavelet.elements(values, extents).ravel()
+        wanted[1] = 9
+        self.assertEqual(decode(stream).tobytes(), wanted.tobytes())
+        # The mode of the bound changes the identity, and so the seeds of all chunks.
+        stream = self.with_identity_of(with_header_field(stream, 13, bytes([container.PWREL])), stream)
+        wanted = logarithm.magnitudes(wavelet.elements(values, extents).ravel())
+        wanted[1] = 9
+        self.assertEqual(decode(stream).tobytes(), wanted.tobytes())
+
+    def with_identity_of(self, stream, old):
+        """The stream, whose chunks have the checksums of an old header, with those of its own one."""
+        header, result = read_header(stream), bytearray(stream)
+        for number in range(header.entries):
+            at = 160 + header.record_bytes + 16 * number
+            low, checked = struct.unpack_from("<QQ", stream, at)
+            before, after = (chunk_seed(identity_of(one), number, low & 15) for one in (old, stream))
+            struct.pack_into("<Q", result, at + 8, (checked - before + after) % 2**64)
+        return bytes(result)
+
+    def test_corrections(self):
+        """Section 30: steps of the record's error, without the record SAFE; then exact values."""
+        extents = (30,)
+        z = np.arange(30) % 7
+        values = self.of_codes(z, F32)
+        stream = self.coded(z, values, extents, wave_record(0.3))
+        own = decode(stream)
+        numbers = np.zeros(30)
+        numbers[[3, 4, 5, 6]] = 1, -1, 2, -4
+        conversion = pad(b"CONV" + struct.pack("<Id", 8, 0.0))
+
+        def corrections(identity):
+            outer = pad(b"CORR" + struct.pack("<IQ", 8, identity))
+            return make_stream(F32, PLAIN, extents, 0, [(3, numbers.astype(F32).tobytes())], value_type=5,
+                               records=outer + conversion)
+
+        exact = struct.pack("<QQ", 1, 2) + struct.pack("<QQ", 6, 0) + struct.pack("<2f", np.inf, 77)
+        wanted = own.copy()
+        for at, part in ((3, 1), (4, -1), (5, 0.5), (6, -0.75)):
+            wanted[at] = float(own[at]) + 0.3 * part
+        mended = with_sections(stream, [(b"CORR", corrections(identity_of(stream)))])
+        self.assertEqual(decode(mended).tobytes(), wanted.tobytes())
+        wanted[6], wanted[7] = np.inf, 77
+        mended = with_sections(stream, [(b"CORR", corrections(identity_of(stream))), (b"EXAC", exact)])
+        self.assertEqual(decode(mended).tobytes(), wanted.tobytes())
+        with self.assertRaisesRegex(ValueError, "of another stream"):
+            decode(with_sections(stream, [(b"CORR", corrections(1))]))
+        # Without the record the sections are not used.
+        plain = self.coded(z, values, extents)
+        mended = with_sections(plain, [(b"CORR", corrections(identity_of(plain))), (b"EXAC", exact)])
+        self.assertEqual(decode(mended).tobytes(), values.tobytes())
+
+    def test_statistics(self):
+        """Section 31: those of the user's values, within the record's error."""
+        z = np.arange(30) % 7
+        stream = self.coded(z, self.of_codes(z, F32), (30,), wave_record(0.3))
+        values = decode(stream).astype(F64)
+        values[6] = 77
+        exact = struct.pack("<QQ", 1, 1) + struct.pack("<QQf", 6, 0, 77)
+        section = lambda off: struct.pack("<BB6xQd2f", 0, 0, 1, values.mean() + off, values.min() + off, 77 - off)
+        for off, is_good in ((0, True), (0.29, True), (0.31, False)):
+            made = with_sections(stream, [(b"EXAC", exact), (b"stat", section(off))])
+            if is_good:
+                self.assertEqual(decode(made)[6], 77)
+            else:
+                with self.assertRaisesRegex(ValueError, "between the ends of its group"):
+                    decode(made)
+        with self.assertRaisesRegex(ValueError, "mean"):
+            decode(with_sections(stream, [(b"stat", section(0))]))
+
+    def test_error_of_values(self):
+        """Section 30: that of a record `CONV` goes before that of a record `WAVE`, and that before the header's."""
+        z, conversion = np.zeros(9, dtype=int), pad(b"CONV" + struct.pack("<Id", 8, 3.0))
+        stream = lambda records, **more: container.Stream(self.coded(z, z.astype(F32), (9,), records, **more))
+        self.assertEqual(stream(b"").value_error, 0.25)
+        self.assertEqual(stream(wave_record(0.3)).value_error, 0.3)
+        self.assertEqual(stream(wave_record(0.0)).value_error, 0)
+        self.assertEqual(stream(conversion + wave_record(0.3), value_type=5).value_error, 3)
+
+    def test_no_elements(self):
+        stream = make_stream(F32, (22, 16), (3, 0), 0.5, [], records=wave_record(0.5))
+        self.assertEqual(decode(stream).shape, (3, 0))
+
+    def test_records(self):
+        z = np.zeros(9, dtype=int)
+        refuse = lambda records, reason: self.assertRaisesRegex(
+            ValueError, f"record WAVE: {reason}", decode, self.coded(z, z.astype(F32), (9,), records))
+        self.assertEqual(decode(self.coded(z, z.astype(F32), (9,), wave_record(0.0))).tolist(), [0] * 9)
+        refuse(wave_record(), "0 bytes")
+        refuse(wave_record(0.5, 0.5), "16 bytes")
+        refuse(pad(b"WAVE" + struct.pack("<I", 4) + bytes(4)), "4 bytes")
+        refuse(wave_record(0.5) + wave_record(0.5), "there are two")
+        for error in (-0.0, -1.0, np.inf, np.nan):
+            refuse(wave_record(error), "the error is not finite or has its sign bit set")
+        for codec, more in ((PLAIN, {}), ((16, 18), {"prologue": bytes(4)})):
+            stream = make_stream(F32, codec, (9,), 0.5, [(0, b"")], records=wave_record(0.5), **more)
+            with self.assertRaisesRegex(ValueError, r"record WAVE: the codec is not direct\+rans"):
+                decode(stream)
+
+
 class Statistics(unittest.TestCase):
     """Section 30: a lossless stream of one chunk of blocks, whose section is made here."""
 
@@ -1818,7 +2136,7 @@ class Statistics(unittest.TestCase):
             value_type=2, conversion=0, update_bytes=0, classes=0, bound_mode=0, error=0.0,
         )
         section = struct.pack("<BB6xQddd", 0, 0, 1, *numbers)
-        return Namespace(header=header, sections={b"stat": section}, classes=[], records=[], offset=0), values
+        return Namespace(header=header, sections={b"stat": section}, classes=[], value_error=0.0, offset=0), values
 
     def test_statistics_are_those_of_the_values(self):
         statistics.check(*self.stream())

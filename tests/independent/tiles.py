@@ -2,13 +2,14 @@
 
 import numpy as np
 
+import blocks
 import entropy
 import interp
 import lines
 import lorenzo
 import slices
 import stencil
-from container import BITPLANE, CODED, HUFFMAN, RAW, SLICES, STENCIL, ZERO, ceil_to
+from container import BITPLANE, CODED, DIRECT, HUFFMAN, RAW, SLICES, STENCIL, ZERO, ceil_to
 from grid import AXES, coarse_extents, product, steps_to_tile, whole_field
 
 
@@ -148,7 +149,16 @@ def decode_field(stream, level=0):
     """The field; with levels only those of its values that are of this level or higher ones."""
     if stream.header.has_levels:
         return decode_interpolation(stream, level)
-    return decode_lorenzo(stream)
+    return decode_direct(stream) if stream.header.predictor == DIRECT else decode_lorenzo(stream)
+
+
+def decode_direct(stream):
+    """Section 17, without prediction."""
+    header = stream.header
+    codes = read_codes(stream, header.field_grid, 1, Prologue(stream))
+    values = blocks.values_of_codes(codes.k, header.dtype.type(2) * header.error)
+    values[codes.raw] = codes.stored[codes.raw]
+    return values
 
 
 def decode_lorenzo(stream):

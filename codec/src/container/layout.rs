@@ -48,10 +48,11 @@ pub enum Family {
 impl Layout {
     /// The layout of streams of fields with these extents. The shape becomes the one that [`Grid::new`] gives. Roles of
     /// axes become the default rule where this gives the same division of the field. A codec of slices needs cubes; elsewhere
-    /// it becomes that of stencils.
+    /// it becomes that of stencils. One that predicts nothing has lines.
     pub fn new(codec: Codec, shape: Shape, extents: Extents) -> Self {
         let shape = match codec {
             Codec::Blocks(codec) if !codec.takes(shape) => Shape::Line,
+            Codec::Tiles(_) if codec.is_of_lines() => Shape::Line,
             Codec::Blocks(_) | Codec::Tiles(_) => shape,
         };
         let grid = Grid::new(shape, &extents);

@@ -16,13 +16,14 @@ const ALIGNMENT: usize = 16;
 pub const HEAD_BYTES: usize = 8;
 
 /// The kinds of records that this library knows.
-const KNOWN: [RecordKind; 6] = [
+const KNOWN: [RecordKind; 7] = [
     RecordKind::AXES,
     RecordKind::CONV,
     RecordKind::CORR,
     RecordKind::CPLX,
     RecordKind::MASK,
     RecordKind::SAFE,
+    RecordKind::WAVE,
 ];
 
 /// A record.

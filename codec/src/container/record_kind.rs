@@ -26,6 +26,9 @@ impl RecordKind {
     /// The safeguards: see [`crate::safeguard`].
     pub const SAFE: Self = Self(*b"SAFE");
 
+    /// The coded field has the coefficients of wavelets: see [`crate::mapping::wavelet`].
+    pub const WAVE: Self = Self(*b"WAVE");
+
     /// The classes of the mask: see [`crate::mapping::mask`].
     pub const MASK: Self = Self(*b"MASK");
 

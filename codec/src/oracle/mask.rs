@@ -53,7 +53,8 @@ pub(super) fn coded_field<T: Element>(
             *value = T::HOLE;
         }
     }
-    if matches!(layout.codec, Codec::Tiles(codec) if codec.predictor != TilePredictor::Lorenzo) {
+    if matches!(layout.codec, Codec::Tiles(codec) if !matches!(codec.predictor, TilePredictor::Lorenzo | TilePredictor::Direct))
+    {
         return filled(&levels, &known);
     }
     let valid = |at: &usize| !is_missing[*at] && known[*at].is_finite();

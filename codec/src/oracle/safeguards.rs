@@ -9,6 +9,7 @@ use crate::element::Element;
 use crate::error::FormatError;
 use crate::mapping::Scale;
 use crate::mapping::conversion::Conversion;
+use crate::mapping::wavelet::Wavelets;
 use crate::safeguard::{Safeguard, Safeguards};
 use crate::value::Value;
 use alloc::vec::Vec;
@@ -25,9 +26,12 @@ pub(super) fn mend<V: Value>(
     values: &mut [V],
 ) -> Result<(), FormatError> {
     let safeguards = Safeguards::of_records(records)?;
-    if safeguards.is_empty() {
+    let wavelets = Wavelets::of_records(records)?;
+    if safeguards.is_empty() && wavelets.is_none() {
         return Ok(());
     }
+    let of_elements = wavelets.map_or(header.absolute_error(), |wavelets| wavelets.error);
+    let error = conversion.absolute_error().unwrap_or(of_elements);
     let [table, payload, end] = [
         header.table_start(),
         header.payload_start(),
@@ -52,7 +56,7 @@ pub(super) fn mend<V: Value>(
     }
     for (value, correction) in values.iter_mut().zip(corrections) {
         if value.to_number().is_finite() && !safeguards.is_exempt(value.to_value_bits()) {
-            *value = mended(&safeguards, header, conversion, *value, correction);
+            *value = mended(&safeguards, (header, error), *value, correction);
         }
     }
     if let Some(exact) = contents(RecordKind::EXAC)? {
@@ -72,7 +76,8 @@ fn corrections(nested: &[u8], outer: &Header) -> Result<Vec<i16>, FormatError> {
         is_own |=
             record.kind == RecordKind::CORR && record.contents == outer.identity().0.to_le_bytes();
     }
-    match is_own && Safeguards::of_records(all)?.is_empty() {
+    let is_plain = Safeguards::of_records(all)?.is_empty() && Wavelets::of_records(all)?.is_none();
+    match is_own && is_plain {
         true => decompress::<i16>(nested),
         false => Err(FOREIGN),
     }
@@ -80,8 +85,7 @@ fn corrections(nested: &[u8], outer: &Header) -> Result<Vec<i16>, FormatError> {
 
 fn mended<V: Value>(
     safeguards: &Safeguards,
-    header: &Header,
-    conversion: &Conversion,
+    (header, error): (&Header, f64),
     mut value: V,
     correction: i16,
 ) -> V {
@@ -99,10 +103,9 @@ fn mended<V: Value>(
         return value;
     }
     let number = value.to_number();
-    let step = match (header.scale(), conversion.absolute_error()) {
-        (Scale::Logarithm, _) => header.bound.value() * number.abs(),
-        (Scale::Linear, Some(error)) => error,
-        (Scale::Linear, None) => header.absolute_error(),
+    let step = match header.scale() {
+        Scale::Logarithm => header.bound.value() * number.abs(),
+        Scale::Linear => error,
     };
     let distance = step * fraction(correction.unsigned_abs());
     rounded(match correction > 0 {

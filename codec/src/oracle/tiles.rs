@@ -7,6 +7,7 @@ use crate::container::table::Entry;
 use crate::element::Element;
 use crate::error::{ChunkFault, FormatError};
 use crate::oracle::bytes::{Reader, element_bytes, pad};
+use crate::oracle::direct::{direct, of_codes};
 use crate::oracle::entropy::{Decoded, decode, encode};
 use crate::oracle::frequencies::{self, Contexts, Counted};
 use crate::oracle::interp::{
@@ -81,7 +82,7 @@ impl Tiles {
 
     fn coarse(&self) -> Option<Coarse> {
         let geometry = match self.codec.predictor {
-            TilePredictor::Lorenzo => return None,
+            TilePredictor::Lorenzo | TilePredictor::Direct => return None,
             TilePredictor::Interp(geometry) => geometry,
             TilePredictor::Stencil | TilePredictor::Slices => Geometry::Wide,
             #[cfg(feature = "toy")]
@@ -126,7 +127,10 @@ impl Tiles {
         let mut parts = Vec::new();
         match self.coarse() {
             None => {
-                let codes = lorenzo(&self.fine, quantizer, values);
+                let codes = match self.codec.predictor.is_direct() {
+                    true => direct(quantizer, values),
+                    false => lorenzo(&self.fine, quantizer, values),
+                };
                 parts.push(self.part(self.fine, &codes, values));
             }
             Some(coarse) => {
@@ -213,7 +217,7 @@ impl Tiles {
                 let (decided, factor) = tuning::toy_fitted::tune(&self.fine, values, error);
                 (decided, FieldMethod::ToyFitted(factor))
             }
-            TilePredictor::Lorenzo | TilePredictor::Interp(_) => {
+            TilePredictor::Lorenzo | TilePredictor::Direct | TilePredictor::Interp(_) => {
                 let decided = tuning::tune(&self.fine, geometry, values, error);
                 (decided, FieldMethod::Splines)
             }
@@ -405,7 +409,10 @@ impl Tiles {
         let coded = (self.order(), shifts, frequencies.as_ref());
         let (Some(resolved), Some(coarse)) = (resolved, self.coarse()) else {
             let (codes, raw) = self.decode(coded, (&self.fine, self.chunk), chunks, 1)?;
-            return Ok(unpredicted(&self.fine, quantizer, &codes, &raw));
+            return Ok(match self.codec.predictor.is_direct() {
+                true => of_codes(quantizer, &codes, &raw),
+                false => unpredicted(&self.fine, quantizer, &codes, &raw),
+            });
         };
         let length = self.tiles_of_coarse_chunk();
         let coarse_chunks = coarse.field.tiles().len().div_ceil(length);
@@ -466,7 +473,7 @@ impl Tiles {
                 words.push(reader.number(4)? as u32);
             }
             let shift_bits = match (self.codec.predictor, self.fine.shape) {
-                (TilePredictor::Lorenzo | TilePredictor::Interp(_), _) => 0,
+                (TilePredictor::Lorenzo | TilePredictor::Direct | TilePredictor::Interp(_), _) => 0,
                 (_, Shape::Line) => 0x00_f00f,
                 (_, Shape::Plane) => 0x0f_f0ff,
                 (_, Shape::Cube) => 0xff_ffff,

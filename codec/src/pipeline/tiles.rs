@@ -12,6 +12,8 @@ use crate::tile::TileOrder;
 pub enum TilePredictor {
     /// All preceding neighbours in the tile, as in cuSZ.
     Lorenzo,
+    /// None: each value has a code of its own. For the coefficients of wavelets.
+    Direct,
     /// Splines between anchors, as in cuSZ-i and cuSZ-Hi.
     Interp(Geometry),
     /// Stencils between anchors, with coefficients fitted to the field.
@@ -35,13 +37,14 @@ pub struct TileCodec {
 
 impl TilePredictor {
     /// All predictors, in the order of the names of their codecs.
-    pub const ALL: [Self; 6 + 2 * cfg!(feature = "toy") as usize] = [
+    pub const ALL: [Self; 7 + 2 * cfg!(feature = "toy") as usize] = [
         Self::Lorenzo,
         Self::Interp(Geometry::Wide),
         Self::Interp(Geometry::Square),
         Self::Interp(Geometry::Narrow),
         Self::Stencil,
         Self::Slices,
+        Self::Direct,
         #[cfg(feature = "toy")]
         Self::Interp(Geometry::ToyGeometry),
         #[cfg(feature = "toy")]
@@ -58,17 +61,18 @@ impl TilePredictor {
             Self::Interp(Geometry::Wide) => 19,
             Self::Stencil => 20,
             Self::Slices => 21,
+            Self::Direct => 22,
             #[cfg(feature = "toy")]
-            Self::Interp(Geometry::ToyGeometry) => 22,
+            Self::Interp(Geometry::ToyGeometry) => 254,
             #[cfg(feature = "toy")]
-            Self::ToyFitted => 23,
+            Self::ToyFitted => 255,
         }
     }
 
     /// The geometry of anchors and levels; none without them.
     pub const fn geometry(self) -> Option<Geometry> {
         match self {
-            Self::Lorenzo => None,
+            Self::Lorenzo | Self::Direct => None,
             Self::Interp(geometry) => Some(geometry),
             fitted => Some(fitted.fitted().geometry()),
         }
@@ -77,7 +81,7 @@ impl TilePredictor {
     /// The tuning of the parameters, with this choice of the levels' bounds; none without anchors.
     pub const fn tuning(self, tightening: TighteningChoice) -> Option<Tuning> {
         match self {
-            Self::Lorenzo => None,
+            Self::Lorenzo | Self::Direct => None,
             Self::Interp(geometry) => Some(Tuning::of_stream(geometry, tightening)),
             fitted => Some(Tuning::of_fitted(fitted.fitted(), tightening)),
         }
@@ -86,7 +90,7 @@ impl TilePredictor {
     /// The coefficients that it fits to a field.
     pub const fn fitted(self) -> FittedKind {
         match self {
-            Self::Lorenzo | Self::Interp(_) => FittedKind::None,
+            Self::Lorenzo | Self::Direct | Self::Interp(_) => FittedKind::None,
             Self::Stencil => FittedKind::Stencils,
             Self::Slices => FittedKind::Slices,
             #[cfg(feature = "toy")]
@@ -94,11 +98,17 @@ impl TilePredictor {
         }
     }
 
+    /// Whether it predicts nothing.
+    pub const fn is_direct(self) -> bool {
+        matches!(self, Self::Direct)
+    }
+
     /// Whether it has tiles of this shape.
     pub const fn takes(self, shape: Shape) -> bool {
         match self {
             Self::Lorenzo | Self::Interp(_) | Self::Stencil => true,
             Self::Slices => matches!(shape, Shape::Cube),
+            Self::Direct => matches!(shape, Shape::Line),
             #[cfg(feature = "toy")]
             Self::ToyFitted => true,
         }
@@ -235,6 +245,7 @@ const SQUARE: TilePredictor = TilePredictor::Interp(Geometry::Square);
 const NARROW: TilePredictor = TilePredictor::Interp(Geometry::Narrow);
 const STENCIL: TilePredictor = TilePredictor::Stencil;
 const SLICES: TilePredictor = TilePredictor::Slices;
+const DIRECT: TilePredictor = TilePredictor::Direct;
 #[cfg(feature = "toy")]
 const TOY: TilePredictor = TilePredictor::Interp(Geometry::ToyGeometry);
 #[cfg(feature = "toy")]
@@ -244,6 +255,7 @@ impl TilePredictor {
     const fn words(self) -> &'static str {
         match self {
             Self::Lorenzo => "differences in all dimensions of a tile",
+            Self::Direct => "no prediction",
             Self::Interp(Geometry::Wide) => "splines from coarse to fine in whole tiles",
             Self::Interp(Geometry::Square) => "splines in windows of 16",
             Self::Interp(Geometry::Narrow) => "splines between anchors 8 apart",
@@ -331,6 +343,8 @@ with_toys! { tile_codecs! {
     SLICES = "slices", SLICES, Rans,
         "stencil with terms of slices before", "axes of years, members or levels: the shortest",
         in Small;
+    DIRECT_RANS = "direct+rans", DIRECT, Rans,
+        "none", "values that nothing predicts, such as wavelets' coefficients";
 }
     TOY_CODER = "lorenzo+toy-coder", LORENZO, ToyCoder,
         "none", "none: it shows how to add a coder";

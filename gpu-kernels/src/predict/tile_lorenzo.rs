@@ -61,7 +61,7 @@ pub const HOLES: u32 = 2;
 impl LorenzoParams {
     /// The number of the codes of the tile of block `block`, and the tile.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn taken_tile<T: Thread>(&self, t: T, shape: Shape, block: u32) -> (u64, TileBox) {
+    pub(crate) fn taken_tile<T: Thread>(&self, t: T, shape: Shape, block: u32) -> (u64, TileBox) {
         if self.taken.is_all() {
             return self.tile(shape, block);
         }
@@ -83,7 +83,7 @@ impl LorenzoParams {
     }
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
+    pub(crate) fn quantizer<T: Thread, E: Element>(&self, t: T) -> Quantizer<E> {
         let given = Given::new(self.quantizer, self.flags & QUANTIZER_IN_CELLS);
         Quantizer::from_bits(given.find(t, self.cells, cells::QUANTIZER))
     }

@@ -6,6 +6,7 @@ mod device;
 mod fills;
 mod keeping;
 mod layout;
+mod wavelets;
 mod ways;
 
 use crate::choice::Choice;
@@ -49,6 +50,7 @@ impl Compressor {
             chunk: None,
             levels: 0,
             tightening: Preference::default().tightening(),
+            wavelets: None,
             statistics_policy: StatisticsPolicy::default(),
             device: Device::default(),
             copies: Copies::default(),

@@ -1,8 +1,8 @@
 //! Whole calls on the CPU, by the family of the codec.
 
 use crate::cpu::blocks::compress::WholeValues;
-use crate::cpu::mapping::coded::{coded_values, decode_values, fill_field};
-use crate::cpu::mapping::mask::{MaskDecoder, encode_mask};
+use crate::cpu::mapping::coded::{Prepared, decode_values};
+use crate::cpu::mapping::mask::MaskDecoder;
 use crate::cpu::numbers::Numbers;
 use crate::cpu::sink::Sink;
 use crate::cpu::tiles::holder::Alone;
@@ -11,10 +11,13 @@ use crate::cpu::{Progress, Version, blocks, tiles};
 use crate::encoded::{EncodedChunks, Put};
 use crate::error::Error;
 use crate::job::Job;
+use crate::memory::try_zeroed;
 use crate::parallel;
+use crate::progress::SILENT;
 use crate::scratch::Copies;
 use crate::stream_ref::StreamRef;
 use crate::tolerance::Tolerance;
+use crate::wavelet;
 use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
@@ -78,24 +81,19 @@ fn compress_of<T: Element>(
     sink: &mut dyn Sink,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    let Job {
-        layout, mapping, ..
-    } = job;
-    let mask = encode_mask(layout, &mapping.classes, values)?;
-    let mut coded = coded_values(copies, mapping, values)?;
-    let of_coded = coded.as_deref().unwrap_or(values);
-    let (quantizer, tightening) = resolve(version, job.tolerance, of_coded);
-    let quantizer = quantizer.with_holes(mapping.has_holes());
-    if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
-        fill_field(copies, layout, coded)?;
-    }
+    let Prepared {
+        mask,
+        coded,
+        quantizer,
+        tightening,
+    } = Prepared::new(version, job, (copies, &job.layout), values)?;
     let values = coded.as_deref().unwrap_or(values);
     let records = job.records();
     let header = job.header(&records, quantizer.error().to_bits64());
     let mut writer = Writer::new(header, &records, sink)?;
     let put = &mut |wave: &[EncodedChunks], waves| writer.put(wave, waves);
     let levels = (&quantizer, tightening);
-    encode(version, *layout, levels, values, progress, put)?;
+    encode(version, job.layout, levels, values, progress, put)?;
     writer.append(&[mask])?;
     writer.finish()
 }
@@ -221,7 +219,35 @@ fn with_reader_of<T: Element>(
         }
         Family::Tiles(layout) => {
             let reader = tiles::Reader::new(version, stream, &layout, verify)?;
+            if stream.wavelets.is_some() {
+                return work_on_wavelets(stream, &reader, progress, work);
+            }
             work(&|region, values| reader.read(region, values, progress))
         }
     }
+}
+
+/// As [`with_reader_of`], of coefficients. A value depends on coefficients all over its box, so all are decoded.
+fn work_on_wavelets<T: Element>(
+    stream: &StreamRef<'_>,
+    reader: &tiles::Reader<'_, T>,
+    progress: Progress<'_>,
+    work: Work<'_, T>,
+) -> Result<(), Error> {
+    let elements = stream.header.elements();
+    let mut coefficients = try_zeroed(elements)?;
+    reader.read(
+        &Region::whole(&stream.header.grid()),
+        &mut coefficients,
+        SILENT,
+    )?;
+    let field = wavelet::field_of(&stream.header.extents, &coefficients)?;
+    work(&|region, values| {
+        region.cut(0, elements, |run, at| {
+            let run = &field[run.start as usize..run.end as usize];
+            values[at as usize..][..run.len()].copy_from_slice(run);
+        });
+        progress(values.len() as u64);
+        Ok(())
+    })
 }

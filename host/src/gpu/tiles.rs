@@ -49,6 +49,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::gather::{Gather, GatherParam
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::write::{WritePrologue, WritePrologueParams};
 use ferrosz_gpu_kernels::pipeline::tiles::prologue::{Contents, THREADS as PROLOGUE_THREADS};
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
+use ferrosz_gpu_kernels::predict::direct::Predict as DirectPredict;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::predict::Predict;
 use ferrosz_gpu_kernels::predict::tile_lorenzo::predict::Predict as LorenzoPredict;
@@ -281,6 +282,9 @@ pub(crate) fn enqueue_compress<T: Element, E: Executor>(
             let known = is_known.then_some(resolved);
             let params = call.lorenzo(job.input, known, job.has_holes);
             call.for_slices(params, |blocks, params| {
+                if layout.codec.predictor.is_direct() {
+                    return executor.launch::<DirectPredict<T>>(blocks, params);
+                }
                 with_shape!(layout.shape(), S => {
                     executor.launch::<LorenzoPredict<T, S>>(blocks, params)
                 })

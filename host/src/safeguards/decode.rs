@@ -23,9 +23,9 @@ impl StreamRef<'_> {
     ///
     /// [`Error::Safeguarded`] if the stream has safeguards.
     pub(crate) fn refuse_safeguards(&self, way: &'static str) -> Result<(), Error> {
-        match self.safeguards.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Safeguarded(way)),
+        match self.is_mended() {
+            false => Ok(()),
+            true => Err(Error::Safeguarded(way)),
         }
     }
 }
@@ -42,7 +42,7 @@ impl Decompressor {
         part: Option<&Part>,
         values: &mut [V],
     ) -> Result<(), Error> {
-        if stream.safeguards.is_empty() || values.is_empty() {
+        if !stream.is_mended() || values.is_empty() {
             return Ok(());
         }
         let mender = mender(stream);
@@ -74,7 +74,7 @@ impl Decompressor {
         values: &mut [V],
     ) -> Result<bool, Error> {
         let is_possible = V::TYPE.is_coded_as_is() && part.is_none() && !values.is_empty();
-        if stream.safeguards.is_empty() || !is_possible {
+        if !stream.is_mended() || !is_possible {
             return Ok(false);
         }
         let Some(gpu) = self.gpu_for::<V>(stream, reading, values.len())? else {
@@ -104,7 +104,7 @@ impl Decompressor {
 fn mender(stream: &StreamRef<'_>) -> Mender {
     Mender {
         safeguards: stream.safeguards,
-        step: step_of(&stream.header, &stream.conversion),
+        step: step_of(stream),
     }
 }
 
@@ -135,7 +135,7 @@ fn nested<'a>(stream: &StreamRef<'a>) -> Result<Option<(&'a [u8], StreamRef<'a>)
     let identity = stream.header.identity().0.to_le_bytes();
     let is_corrections = own.lengths() == all.lengths()
         && nested.header.value_type == ValueType::I16
-        && nested.safeguards.is_empty()
+        && !nested.is_mended()
         && of_outer(nested.records) == Some(&identity[..]);
     match is_corrections {
         true => Ok(Some((bytes, nested))),

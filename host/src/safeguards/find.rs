@@ -98,9 +98,12 @@ impl<V: Value> GuardedField<'_, V> {
         });
         let mut replaced = Vec::new();
         for (at, correction) in corrections.iter_mut().enumerate() {
+            let value = self.values[at];
             if *correction == REPLACED {
                 *correction = 0;
                 replaced.push((at as u64, decoded[at]));
+            } else if is_lost(value, decoded[at]) {
+                replaced.push((at as u64, value));
             }
         }
         FoundCorrections {
@@ -108,6 +111,11 @@ impl<V: Value> GuardedField<'_, V> {
             replaced,
         }
     }
+}
+
+/// Whether a value that is no finite number was decoded to another one: wavelets have such numbers in no coefficient.
+fn is_lost<V: Value>(value: V, decoded: V) -> bool {
+    !value.to_number().is_finite() && value.to_value_bits() != decoded.to_value_bits()
 }
 
 /// Values of whole lines along the axis of order.

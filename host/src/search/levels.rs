@@ -101,7 +101,7 @@ const TRIALS: u32 = 5;
 
 impl<V: Value> Sample<V> {
     /// Of two compressors that are chosen for the whole field at a bound, the one with the fewest bytes at the goal, with the
-    /// levels' bounds that it then has, and the bound to begin with. The first one has the usual bounds of levels, the other
+    /// levels' bounds that it then has, and what they are expected to need. The first one has the usual bounds of levels, the other
     /// one has levels.
     pub(super) fn best_levels(
         &mut self,
@@ -109,7 +109,7 @@ impl<V: Value> Sample<V> {
         start: f64,
         goal: &Goal,
         limits: &Limits,
-    ) -> Result<(Compressor, f64), Error> {
+    ) -> Result<(Compressor, Trial), Error> {
         let of_usual = self.reach(usual, goal, start, limits)?;
         let levels_at = |levels: usize, dead: usize| {
             let tightening = LEVELS[levels].with_dead_zone(DEAD[dead]);
@@ -125,8 +125,8 @@ impl<V: Value> Sample<V> {
         let (levels, _) = climb(LEVELS.len(), levels, |at| reach(levels_at(at, dead)))?;
         let (dead, best) = climb(DEAD.len(), dead, |at| reach(levels_at(levels, at)))?;
         Ok(match best.bytes <= of_usual.bytes * CLEARLY_FEWER {
-            true => (levels_at(levels, dead), best.bound),
-            false => (usual, of_usual.bound),
+            true => (levels_at(levels, dead), best),
+            false => (usual, of_usual),
         })
     }
 

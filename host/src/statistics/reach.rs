@@ -19,10 +19,7 @@ impl Reachable {
     pub(super) fn of(stream: &StreamRef<'_>) -> Self {
         let header = &stream.header;
         match stream.mapping.scale {
-            Scale::Linear => {
-                let of_values = stream.conversion.absolute_error();
-                Self::Absolute(of_values.unwrap_or(header.absolute_error()))
-            }
+            Scale::Linear => Self::Absolute(stream.absolute_error()),
             Scale::Logarithm => Self::Relative(header.bound.value()),
         }
     }

@@ -1,4 +1,4 @@
-//! The cases of safeguards and statistics.
+//! The cases of safeguards, statistics and wavelets.
 
 use super::fields::Kind;
 use super::{Case, Extra, bound, extents};
@@ -85,4 +85,52 @@ pub fn of_statistics(cases: &mut Vec<Case>) {
     add(ValueType::I16, Codec::FIXED, &[131, 153], 1, &[]);
     let side = &[Safeguard::KeepAbove(1.5)];
     add(f64, Codec::LAYERED, &[9001], 0, side);
+}
+
+/// Wavelets of one to four axes, in several boxes, with masks, values that are not finite, of converted values, of logarithms,
+/// without loss, and with corrections of many values.
+pub fn of_wavelets(cases: &mut Vec<Case>) {
+    let (f32, f64) = (Dtype::F32.into(), Dtype::F64.into());
+    let mut add = |name: &str, dtype, lengths: &[u64], fills, kind, (mode, value)| {
+        let layout = Layout::new(Codec::DIRECT_RANS, Shape::Line, extents(lengths));
+        cases.push(Case {
+            layout,
+            kind,
+            bound: bound(mode, value),
+            extra: Extra {
+                has_wavelets: true,
+                ..Extra::default()
+            },
+            ..case(
+                &format!("wavelets-{name}"),
+                dtype,
+                Codec::DIRECT_RANS,
+                &[1],
+                fills,
+            )
+        });
+    };
+    let (abs, range, pwrel) = (BoundMode::Abs, BoundMode::Range, BoundMode::Pwrel);
+    for dtype in [f32, f64] {
+        add("line", dtype, &[9001], 0, Kind::Smooth, (range, 1e-3));
+        add("plane", dtype, &[131, 153], 0, Kind::Smooth, (range, 0.03));
+        add("cube", dtype, &[27, 29, 31], 0, Kind::Noisy, (abs, 0.5));
+        add("boxes", dtype, &[2, 9, 700], 0, Kind::Smooth, (range, 0.01));
+        add("bits", dtype, &[5, 7, 9], 0, Kind::Bits, (abs, 1e-3));
+    }
+    add("slabs", f32, &[700, 3, 9], 0, Kind::Noisy, (range, 0.02));
+    add("mask", f32, &[27, 29, 31], 2, Kind::Smooth, (range, 0.01));
+    add("axes", f64, &[3, 4, 5, 11], 0, Kind::Noisy, (abs, 0.5));
+    add("i16", ValueType::I16, &[19, 37], 1, Kind::Noisy, (abs, 3.0));
+    add(
+        "f16",
+        ValueType::F16,
+        &[19, 37],
+        0,
+        Kind::Smooth,
+        (range, 0.02),
+    );
+    add("pwrel", f64, &[6, 9, 13], 0, Kind::Noisy, (pwrel, 0.1));
+    add("lossless", f32, &[6, 9, 13], 0, Kind::Noisy, (abs, 0.0));
+    add("empty", f32, &[0, 5], 0, Kind::Smooth, (abs, 0.1));
 }

@@ -59,6 +59,8 @@ class Info:
     """Tiles of a full chunk; none for codecs of blocks."""
     levels_apart: int
     """How many levels are coded apart."""
+    coefficient_error: float | None
+    """The absolute error of coefficients of wavelets; none if values are coded."""
     size: int
     """Number of elements."""
     array_bytes: int

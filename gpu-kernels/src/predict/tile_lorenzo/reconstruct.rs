@@ -19,7 +19,7 @@ use ferrosz_codec::code::entropy::token::{RAW, unzigzag};
 use ferrosz_codec::predict::tile_lorenzo::origin;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::shape::{Shape, StaticShape};
-use ferrosz_codec::tile::{ROW, TILE};
+use ferrosz_codec::tile::{ROW, TILE, TileBox};
 use ferrosz_simt::{Kernel, Layout, Name, Package, Shared, Thread, View, WARP};
 
 /// Parameters of [`Reconstruct`].
@@ -42,6 +42,16 @@ impl ReconstructParams {
             tiles: View::empty(),
             before: 0,
         }
+    }
+
+    /// The number of the tile of a block, and the tile.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub(crate) fn tile_of_block<T: Thread>(&self, t: T, shape: Shape) -> (u64, TileBox) {
+        let mut at = t.block_index();
+        if !self.tiles.is_empty() {
+            at = t.load(self.tiles, u64::from(at));
+        }
+        self.part.tile(shape, at)
     }
 }
 
@@ -96,16 +106,8 @@ impl<E: Element, S: StaticShape> Kernel for Reconstruct<E, S> {
 
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     fn run<T: Thread>(t: T, params: &ReconstructParams) {
-        let ReconstructParams {
-            part,
-            tiles,
-            before,
-        } = params;
-        let mut at = t.block_index();
-        if !tiles.is_empty() {
-            at = t.load(*tiles, u64::from(at));
-        }
-        let (number, tile) = part.tile(S::SHAPE, at);
+        let ReconstructParams { part, before, .. } = params;
+        let (number, tile) = params.tile_of_block(t, S::SHAPE);
         let quantizer = part.quantizer::<T, E>(t);
         if is_whole(S::SHAPE, &tile) {
             let rows = TileRows::<S, true>::new(part, number, &tile).behind(*before);

@@ -77,6 +77,9 @@ impl Compressor {
         let needs_levels =
             self.levels() > 0 || self.tightening != Preference::default().tightening();
         match !needs_levels || self.has_levels() {
+            true if self.rewritable && self.has_wavelets() => {
+                Err(Error::NotRewritable(Codec::DIRECT_RANS))
+            }
             true => Ok(self),
             false => Err(Error::NoLevels(self.choice)),
         }

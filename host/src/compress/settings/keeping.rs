@@ -3,10 +3,10 @@
 use crate::compress::Compressor;
 use crate::error::Error;
 use crate::gpu::mapping::conversion::converts;
-use crate::keeping::Keeping;
+use crate::keeping::{Keeping, census};
 use ferrosz_codec::mapping::Keep;
 use ferrosz_codec::mapping::conversion::{Conversion, Kind};
-use ferrosz_codec::{BoundMode, Codec, Value};
+use ferrosz_codec::{BoundMode, Codec, Element, Value};
 
 impl Compressor {
     /// Keeps the sign of every finite value. Codecs that do this by themselves do it at no cost; for the others the signs
@@ -73,13 +73,20 @@ impl Compressor {
         }
     }
 
+    /// The compressor that always keeps what it keeps of this field.
+    pub(crate) fn keeping_of_field<T: Element>(self, field: &[T]) -> Self {
+        let keep = self.keeping.of(census(field));
+        self.with_keeping(Keeping::just(keep))
+    }
+
     pub(super) fn with_keeping(self, keeping: Keeping) -> Self {
         Self { keeping, ..self }
     }
 
     /// The values that a mask keeps exactly with this codec; none if the codec keeps them itself or is not chosen.
     pub(crate) fn keep(&self) -> Keep {
-        match self.codec().is_none_or(Codec::keeps_signs_and_zeros) {
+        let keeps = |codec: Codec| codec.keeps_signs_and_zeros() && !self.has_wavelets();
+        match self.codec().is_none_or(keeps) {
             true => Keep::default(),
             false => self.keeping.always,
         }

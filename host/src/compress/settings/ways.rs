@@ -54,6 +54,7 @@ impl Compressor {
             Setting::Extents => self.elements().is_some(),
             Setting::Safeguards => self.has_safeguards(),
             Setting::Levels => self.levels() > 0,
+            Setting::Wavelets => self.has_wavelets(),
             Setting::Tiles => self.codec().and_then(Codec::tiles).is_some(),
             Setting::Statistics => self.statistics_policy != StatisticsPolicy::Never,
         })

@@ -1,9 +1,13 @@
 //! The coded field: with a hole in place of each fill value, and values in place of holes where a codec needs them.
 
+use crate::cpu::families::resolve;
 use crate::cpu::lanes::Lanes;
+use crate::cpu::mapping::mask::encode_mask;
 use crate::cpu::mapping::{fill, shell};
 use crate::cpu::version::{Version, Work};
+use crate::encoded::EncodedChunks;
 use crate::error::Error;
+use crate::job::Job;
 use crate::parallel;
 use crate::scratch::{Copies, Scratch};
 use ferrosz_codec::Element;
@@ -12,6 +16,8 @@ use ferrosz_codec::container::layout::Layout;
 use ferrosz_codec::mapping::mask::fill::Level;
 use ferrosz_codec::mapping::mask::shell::Units;
 use ferrosz_codec::mapping::{Scale, ValueMapping};
+use ferrosz_codec::predict::interp::tune::TighteningChoice;
+use ferrosz_codec::quantize::field::Quantizer;
 
 /// Elements of a task that copies a field.
 const COPY: usize = 1 << 12;
@@ -41,6 +47,45 @@ pub(crate) fn fill_field<T: Element>(
 pub(crate) fn fill_chunk<T: Element>(grid: &Grid, holes: &mut [T]) -> Result<(), Error> {
     let (level, units) = (Level::of_field(grid), Units::of_blocks(grid));
     shell::fill_shell(Copies::InMemory, &level, &units, holes)
+}
+
+/// What is coded of a field, and how.
+pub(crate) struct Prepared<T> {
+    /// The chunks of the mask.
+    pub(crate) mask: EncodedChunks,
+    /// The coded field; none if it is the field.
+    pub(crate) coded: Option<Scratch<T>>,
+    pub(crate) quantizer: Quantizer<T>,
+    pub(crate) tightening: TighteningChoice,
+}
+
+impl<T: Element> Prepared<T> {
+    /// That of a field with its axes in the order of the job. Holes get values where the codec of the layout `filled` needs them.
+    ///
+    /// # Errors
+    ///
+    /// Those of copies of the field.
+    pub(crate) fn new(
+        version: Version,
+        job: &Job,
+        (copies, filled): (Copies, &Layout),
+        values: &[T],
+    ) -> Result<Self, Error> {
+        let mapping = &job.mapping;
+        let mask = encode_mask(&job.layout, &mapping.classes, values)?;
+        let mut coded = coded_values(copies, mapping, values)?;
+        let of_coded = coded.as_deref().unwrap_or(values);
+        let (quantizer, tightening) = resolve(version, job.tolerance, of_coded);
+        if let Some(coded) = coded.as_mut().filter(|_| mapping.has_holes()) {
+            fill_field(copies, filled, coded)?;
+        }
+        Ok(Self {
+            mask,
+            coded,
+            quantizer: quantizer.with_holes(mapping.has_holes()),
+            tightening,
+        })
+    }
 }
 
 /// The coded field with a hole in place of each fill value; none if it is the field.

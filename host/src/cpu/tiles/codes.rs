@@ -4,7 +4,7 @@ use crate::cpu::Version;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::pool::Pool;
 use crate::cpu::predict::interp::{Predictor, TileStore};
-use crate::cpu::predict::tile_lorenzo;
+use crate::cpu::predict::{direct, tile_lorenzo};
 use crate::cpu::tiles::kept::{Kept, TilePlace};
 use crate::parallel;
 use ferrosz_codec::Element;
@@ -20,6 +20,7 @@ pub(crate) trait TileValues<T>: Sync {
 
 /// The prediction of a part of a field.
 pub(crate) enum Predict<'a, T> {
+    Direct(&'a Quantizer<T>),
     Lorenzo {
         version: Version,
         quantizer: &'a Quantizer<T>,
@@ -65,6 +66,7 @@ impl<'a, T: Element> Tiles<'a, T> {
             let tile = grid.tile(number);
             let read = |at, row: &mut [T]| self.values.read(number, at, row);
             match &self.predict {
+                Predict::Direct(quantizer) => direct::encode(&tile, quantizer, read, codes),
                 Predict::Lorenzo { version, quantizer } => apart(|| {
                     tile_lorenzo::encode_on(*version, grid.shape(), &tile, quantizer, read, codes);
                 }),

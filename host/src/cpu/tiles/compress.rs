@@ -243,7 +243,10 @@ impl<T: Element> Field<'_, T> {
             quantizer,
         } = self;
         let predict = match &prologue.resolved {
-            None => Predict::Lorenzo { version, quantizer },
+            None => match layout.codec.predictor.is_direct() {
+                true => Predict::Direct(quantizer),
+                false => Predict::Lorenzo { version, quantizer },
+            },
             Some(resolved) => {
                 let model = Model {
                     resolved,

@@ -5,7 +5,7 @@
 use crate::cpu::code::image::ChunkTiles;
 use crate::cpu::code::zones::ZoneMap;
 use crate::cpu::predict::interp::{Model, Predictor, TileStore};
-use crate::cpu::predict::tile_lorenzo;
+use crate::cpu::predict::{direct, tile_lorenzo};
 use crate::cpu::tiles::chunks::{Divided, boxes};
 use crate::cpu::tiles::coder::{Decoder, Scratch};
 use crate::cpu::tiles::codes::apart;
@@ -481,7 +481,7 @@ impl<'a> Decode<'a> {
         );
     }
 
-    /// Decodes these tiles of a field of the Lorenzo predictor.
+    /// Decodes these tiles of a field of the Lorenzo predictor, or of none.
     pub(super) fn unpredict<T: Element>(
         &self,
         quantizer: &Quantizer<T>,
@@ -507,8 +507,13 @@ impl<'a> Decode<'a> {
             let Some(codes) = decoded.codes.first_chunk() else {
                 return;
             };
-            apart(|| {
-                tile_lorenzo::decode_on(version, shape, &tile, quantizer, codes, raw, write);
+            apart(|| match self.layout.codec.predictor.is_direct() {
+                true => {
+                    direct::decode(&tile, quantizer, codes, |at| decoded.raw(at), write);
+                }
+                false => {
+                    tile_lorenzo::decode_on(version, shape, &tile, quantizer, codes, raw, write)
+                }
             });
             progress(done);
         });

@@ -25,6 +25,7 @@ use ferrosz_gpu_kernels::pipeline::tiles::prologue::read::{ReadPrologue, ReadPro
 use ferrosz_gpu_kernels::pipeline::tiles::target::DecodeParams;
 use ferrosz_gpu_kernels::pipeline::tiles::tiling::Tiling;
 use ferrosz_gpu_kernels::pipeline::tiles::window::TileWindow;
+use ferrosz_gpu_kernels::predict::direct::Reconstruct as DirectReconstruct;
 use ferrosz_gpu_kernels::predict::interp::InterpParams;
 use ferrosz_gpu_kernels::predict::interp::reconstruct::{Reconstruct, ReconstructParams};
 use ferrosz_gpu_kernels::predict::tile_lorenzo::LorenzoParams;
@@ -316,13 +317,10 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
     }
 
     fn unpredict(&self, job: &DecompressJob<'_>) -> Result<(), Error> {
-        let layout = self.layout;
         let params = self.lorenzo(job.output, None, false);
         self.for_slices(params, |blocks, params| {
             let all = LorenzoReconstructParams::all(*params);
-            with_shape!(layout.shape(), S => {
-                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &all)
-            })
+            self.launch_unpredict(blocks, &all)
         })
     }
 
@@ -348,11 +346,23 @@ impl<T: Element, E: Executor> Call<'_, T, E> {
                 before: part.memory.before().wrapping_sub(slice * depth * of_plane),
             };
             let blocks = self.blocks(window.tiles())?;
-            with_shape!(self.layout.shape(), S => {
-                self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, &params)
-            })?;
+            self.launch_unpredict(blocks, &params)?;
         }
         Ok(())
+    }
+
+    /// Launches the reconstruction of tiles without levels.
+    fn launch_unpredict(
+        &self,
+        blocks: u32,
+        params: &LorenzoReconstructParams,
+    ) -> Result<(), Error> {
+        if self.layout.codec.predictor.is_direct() {
+            return self.executor.launch::<DirectReconstruct<T>>(blocks, params);
+        }
+        with_shape!(self.layout.shape(), S => {
+            self.executor.launch::<LorenzoReconstruct<T, S>>(blocks, params)
+        })
     }
 
     /// Reconstructs the coarse field.

@@ -15,7 +15,10 @@ zstd: level 3 after a shuffle, of rounded values. Each value keeps as many bits 
 bound: it becomes the nearest multiple of the largest power of two that is not larger than twice the bound. Packed integers
 are rounded likewise.
 SZ3: the filter of hdf5plugin with that absolute bound. It knows no missing values, and may crash on NaN: these are the mean
-of the others, and a mask of bits by zlib is beside.
+of the others, and a mask of bits by zlib is beside. Valid values may become the one of missing elements; how many do is
+printed.
+
+With --variables rows of the coded variables follow that of their file, with MB of each.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +127,17 @@ def check_others(source: Path, target: Path, bounds: Mapping[str, float]) -> Non
                 is_same = back[~counts].tobytes() == variable.values[~counts].tobytes()
             if beyond(variable.values[counts], back[counts], bound) or not is_same:
                 sys.exit(f"{target}: {name} is not within the bound, or what is missing has changed")
+            lost = int(replace(variable, values=back).missing[counts].sum())
+            if lost:
+                print(f"{target}: {lost} valid values of {name} are that of missing elements", file=sys.stderr)
+
+
+def bytes_of(path: Path, name: str) -> int:
+    """Of a variable in a file, with the mask beside it."""
+    import h5py
+
+    with h5py.File(path) as file:
+        return sum(file[each].id.get_storage_size() for each in (name, f"{MASK}{name}") if each in file)
 
 
 def round_trip(folder: Path, bounds: Mapping[str, float], share: float) -> float:
@@ -146,7 +161,8 @@ def round_trip(folder: Path, bounds: Mapping[str, float], share: float) -> float
     return seconds
 
 
-def row(name: str, folder: Path, share: float) -> str:
+def rows(name: str, folder: Path, share: float, by_variable: bool) -> list[str]:
+    """The row of a shape, and those of its variables."""
     import h5py
     from same import bounds_of
     from shapes import SHAPES
@@ -167,7 +183,10 @@ def row(name: str, folder: Path, share: float) -> str:
         f"{file.stat().st_size / 1e6:.2f}; {seconds:.1f}, {cpu_seconds(__file__, 'read', file):.1f}"
         for file, seconds in zip(files, writing, strict=True)
     ]
-    return f"| {name} | {source.stat().st_size / 1e6:.2f} | {' | '.join(cells)} |"
+    found = [f"| {name} | {source.stat().st_size / 1e6:.2f} | {' | '.join(cells)} |"]
+    for each in shape.coded if by_variable else ():
+        found.append(f"| {name}: {each} | | {' | '.join(f'{bytes_of(file, each) / 1e6:.3f}' for file in files)} |")
+    return found
 
 
 def main() -> None:
@@ -179,6 +198,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--range", type=float, default=1e-3)
     parser.add_argument("--shape", action="append", help="one of these alone; may be repeated")
+    parser.add_argument("--variables", action="store_true", help="rows of the variables that are coded, too")
     given = parser.parse_args()
     # Of the filter, and of ncdump.
     from shapes import SHAPES
@@ -189,7 +209,8 @@ def main() -> None:
     print(f"| shape | plain, MB | {' | '.join(f'{title}: MB; s to write, to read' for title in TITLES)} |")
     print("| --- |" + " --- |" * (len(TITLES) + 1))
     for name in given.shape or SHAPES:
-        print(row(name, given.folder / name.replace(", ", "-").replace(" ", "-"), given.range), flush=True)
+        folder = given.folder / name.replace(", ", "-").replace(" ", "-")
+        print("\n".join(rows(name, folder, given.range, given.variables)), flush=True)
     return None
 
 

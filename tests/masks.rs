@@ -625,6 +625,26 @@ fn valid_values_never_become_fill_values() {
     }
 }
 
+/// Also if no element has the fill value, so that nothing but its name says what it is.
+#[test]
+fn a_named_value_that_values_could_become_is_a_fill_value() {
+    let field: Vec<i16> = (0..9000).map(|i| -32766 + (i * i % 200) as i16).collect();
+    for codec in Codec::ALL {
+        let compressor = Compressor::new(codec, Bound::abs(65.0).expect("a bound"));
+        let compressor = compressor.fills_of(&field, &[(-32767.0).into(), 9000.0.into()]);
+        let stream = compressor.compress(&field).expect("compresses");
+        let decoded: Vec<i16> = Decompressor::new()
+            .decompress(&stream)
+            .expect("decompresses");
+        assert!(!decoded.contains(&-32767), "{codec}");
+        let fills = info(&stream).expect("a stream").fills;
+        assert!(
+            fills.contains(&-32767.0) && !fills.contains(&9000.0),
+            "{codec}: {fills:?}"
+        );
+    }
+}
+
 /// Also with a codec that has a name, and in a tiny field.
 #[test]
 fn a_mask_that_pays_is_found_for_every_codec() {

@@ -47,6 +47,20 @@ impl Fill {
         Found::of(field).all()
     }
 
+    /// Whether an element of a field is it. NaN is in none: it comes back bit for bit without a mask.
+    pub(crate) fn is_in<V: Value>(self, field: &[V]) -> bool {
+        // A value that the type does not have is in no field of the type.
+        let Ok(bits) = self.bits::<V>() else {
+            return false;
+        };
+        if V::from_value_bits(bits[0]).to_number().is_nan() {
+            return false;
+        }
+        let is_fill = |value: &V| bits.contains(&value.to_value_bits());
+        let has = |block: &[V]| block.iter().any(is_fill);
+        parallel::map(field.chunks(BLOCK), has).contains(&true)
+    }
+
     /// The bits that it has as a value; once or twice.
     ///
     /// # Errors
@@ -181,28 +195,10 @@ impl Fills {
         Ok(self)
     }
 
-    /// These values, those of the named ones that elements of a field have, and those that were found in it. A mask costs
-    /// some bytes, so values that no element has are left away, and named NaNs, too: they come back bit for bit without a
-    /// mask, and are found where it is worth its bytes.
-    pub(crate) fn and_those_of<V: Value>(
-        mut self,
-        field: &[V],
-        named: &[Fill],
-        found: &[Fill],
-        has_zeros: bool,
-    ) -> Self {
-        let has = |bits: [u64; 2]| {
-            if V::from_value_bits(bits[0]).to_number().is_nan() {
-                return false;
-            }
-            let is_fill = |value: &V| bits.contains(&value.to_value_bits());
-            let has = |block: &[V]| block.iter().any(is_fill);
-            parallel::map(field.chunks(BLOCK), has).contains(&true)
-        };
-        // A value that the type does not have is in no field of the type.
+    /// These values, named ones, and those that were found in a field, each once and as far as there is room.
+    pub(crate) fn and<V: Value>(mut self, named: &[Fill], found: &[Fill], has_zeros: bool) -> Self {
         let bits_of = |fill: &Fill| fill.bits::<V>().ok();
-        let named = named.iter().filter(|fill| bits_of(fill).is_some_and(has));
-        for fill in named.chain(found).copied() {
+        for fill in named.iter().chain(found).copied() {
             let mut known = self.known.iter().flatten().filter_map(bits_of).flatten();
             if bits_of(&fill).is_some_and(|bits| known.any(|known| known == bits[0])) {
                 continue;
@@ -322,8 +318,9 @@ mod tests {
     fn named_values_are_taken_once_where_they_occur() {
         let bits = |value: f32| Fill::Bits(value.to_bits().into());
         let fills = |named: &[Fill], field: &[f32], has_zeros| {
-            let fills = Fills::default();
-            let fills = fills.and_those_of(field, named, &Fill::detect(field), has_zeros);
+            let named = named.iter().copied().filter(|fill| fill.is_in(field));
+            let named: Vec<Fill> = named.collect();
+            let fills = Fills::default().and::<f32>(&named, &Fill::detect(field), has_zeros);
             fills.known.into_iter().flatten().collect::<Vec<Fill>>()
         };
         let mut field: Vec<f32> = (0..1000).map(|i| i as f32).collect();

@@ -122,6 +122,9 @@ def _faults_of_values(name: str, old: Stored, new: Stored, bound: float | None) 
     over = beyond(old.values[counts], new.values[counts], bound) if bound is not None else 0
     if over:
         yield f"{name}: {over} values are over the bound {bound:g}"
+    lost = int(new.missing[counts].sum()) if bound is not None else 0
+    if lost:
+        yield f"{name}: {lost} values have become that of missing elements"
     if bound is not None and np.array_equal(old.values, new.values, equal_nan=True):
         yield f"{name}: nothing was coded"
 

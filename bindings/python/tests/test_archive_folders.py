@@ -20,6 +20,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import h5py
 import netCDF4
 import numpy as np
 import pytest
@@ -226,12 +227,49 @@ def test_packed_variables_stay_packed(made: Callable[[str], Path], tmp_path: Pat
         assert np.array_equal(found == -32767, values == -32767)
         errors = np.abs(found.values.astype("i4") - values)
         kept = round(found.attrs["ferrosz_bound"] / 0.002)
-        assert errors.max() <= kept <= steps <= kept + 1 and (kept == 0 or errors.max() > 0)
+        # All of the bound is used, also far from the value of missing elements.
+        assert errors.max() == errors[values > 0].max() == kept <= steps <= kept + 1
         decoded = xr.open_zarr(target, consolidated=False).t2m
         source = xr.open_mfdataset(sorted(folder.glob("*.nc"))).t2m
         assert decoded.dtype == source.dtype and np.nanmax(np.abs(decoded - source)) <= float(bound) * (1 + 1e-9)
         assert "t2m: values of 0.7 MB" in shown
         assert call("verify", folder, target, "--quiet").returncode == 0
+
+
+@pytest.mark.parametrize("preset", ["small", "balanced", "fast"])
+@pytest.mark.parametrize(
+    ("kind", "missing", "least", "rows"), [("i2", -32767, 1, 0), ("u2", 0, 1, 0), ("u2", 0, 1, 9), ("i4", 0, -9999, 9)]
+)
+def test_packed_values_beside_the_one_of_missing_elements(
+    kind: str, missing: int, least: int, rows: int, preset: str, tmp_path: Path
+) -> None:
+    """They use all of the bound and do not become it, in Zarr and in NetCDF, also if no element is missing."""
+    source = tmp_path / "t.nc"
+    waves = np.rint(1000 * folders.waves(60, 48, 64)).astype("i4")
+    # Many are the least one, as those of rain.
+    distances = np.maximum(waves - int(np.quantile(waves, 0.6)), least)
+    packed = (missing + np.where(distances == 0, 1, distances)).astype(kind)
+    packed[3, :rows] = missing
+    with netCDF4.Dataset(source, "w") as file:
+        for dim, length in zip(("time", "y", "x"), packed.shape, strict=True):
+            file.createDimension(dim, length)
+        known = {"scale_factor": 0.5, "missing_value": packed.dtype.type(missing)}
+        folders.add(file, "t", kind, ("time", "y", "x"), packed, known, fill_value=packed.dtype.type(missing))
+    for target in (tmp_path / "t.zarr", tmp_path / "out.nc"):
+        assert call("convert", source, target, "--abs", "5", "--preset", preset, "--verify", "--quiet").returncode == 0
+        found = stored_values(target)
+        assert found.dtype == kind and np.array_equal(found == missing, packed == missing)
+        errors = np.abs(found.astype("i8") - packed.astype("i8"))
+        assert errors.max() == errors[abs(distances) > 100].max() == 10
+        assert call("verify", source, target, "--quiet").returncode == 0
+
+
+def stored_values(target: Path) -> np.ndarray:
+    """The variable `t` of an archive, or of a file of NetCDF, as it is stored."""
+    if target.suffix == ".zarr":
+        return np.asarray(zarr.open_array(target / "t", mode="r")[...])
+    with h5py.File(target) as file:
+        return np.asarray(file["t"][...])
 
 
 def test_packed_variables_whose_missing_values_are_far(tmp_path: Path) -> None:

@@ -157,6 +157,12 @@ def test_a_known_fill_value_and_those_that_are_found(field: np.ndarray) -> None:
         assert ferrosz.compress(array, abs=0.01, fill=["auto", known]) == found
     array[5, 6] = 7
     assert {-9999.0, 7.0} <= set(ferrosz.compress(array, abs=0.01, fill=["auto", 7.0]).info.fill)
+    # And where values are so close to it that they could become it.
+    for near, is_taken in ((7.005, True), (7.02, False)):
+        array[5, 6] = near
+        stream = ferrosz.compress(array, abs=0.01, fill=["auto", 7.0])
+        assert (7.0 in stream.info.fill) == is_taken and (ferrosz.decompress(stream)[5, 6] != 7).all()
+    array[5, 6] = 7
     one = np.full((30, 40), -9999, "float32")
     assert ferrosz.compress(one, abs=2, fill="auto").info.fill == []
     assert (ferrosz.decompress(ferrosz.compress(one, abs=2, fill=["auto", -9999])) == -9999).all()

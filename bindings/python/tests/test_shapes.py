@@ -19,7 +19,7 @@ import zarr
 from ferrosz._datasets import main
 from folders import wrf
 from same import bounds_of, faults_of_archive, faults_of_file, ncdump, stored_of
-from shapes import SHAPES
+from shapes import SHAPES, SHORT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -106,6 +106,18 @@ def test_the_judge_finds(fault: Callable[[netCDF4.Dataset], None], made: Callabl
     with netCDF4.Dataset(tmp_path / "copy.nc", "a") as file:
         fault(file)
     assert list(faults_of_file(folder / "in.nc", tmp_path / "copy.nc", bounds))
+
+
+def test_the_judge_finds_a_value_that_has_become_a_missing_one(made: Callable[[str], Made], tmp_path: Path) -> None:
+    """Within the bound: packed values lie beside the one of missing elements."""
+    folder, bounds = made("ERA5, packed").folder, made("ERA5, packed").bounds
+    shutil.copy(folder / "of_nc.nc", tmp_path / "copy.nc")
+    with netCDF4.Dataset(folder / "in.nc") as source, netCDF4.Dataset(tmp_path / "copy.nc", "a") as file:
+        place = tuple(np.argwhere(stored_of(source, "tp").values == SHORT + 1)[0])
+        file["tp"].set_auto_maskandscale(False)
+        file["tp"][place] = SHORT
+    (fault,) = faults_of_file(folder / "in.nc", tmp_path / "copy.nc", bounds)
+    assert fault == "tp: 1 values have become that of missing elements"
 
 
 def test_the_judge_finds_a_string_in_place_of_characters(made: Callable[[str], Made], tmp_path: Path) -> None:

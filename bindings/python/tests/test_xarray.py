@@ -136,6 +136,22 @@ def test_values_of_missing_elements_come_back(dataset: xr.Dataset, tmp_path: Pat
         encoding(raw, engine=engine, range=1e-3)
 
 
+@pytest.mark.parametrize("engine", ["h5netcdf", "zarr"])
+def test_packed_values_use_all_of_their_bound(tmp_path: Path, engine: str) -> None:
+    """Of a dataset that was opened without decoding, also beside the value of missing elements."""
+    mark, steps = np.int16(-32767), np.rint(1000 * walk(3)).astype("i4")
+    packed = (steps - steps.min() - 32766).astype("i2")
+    packed[3, :20] = mark
+    raw = xr.Dataset({"t": (("time", "lat", "lon"), packed, {"_FillValue": mark, "scale_factor": 0.5})})
+    own = encoding(raw, engine=engine, abs=5)
+    assert own.attributes["t"]["ferrosz_bound"] == 5
+    write(raw, tmp_path / "t", engine, own)
+    options: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
+    found = xr.open_dataset(tmp_path / "t", engine=engine, mask_and_scale=False, **options).t.values
+    assert ((found == mark) == (packed == mark)).all()
+    assert np.abs(found.astype("i4") - packed).max() == 10
+
+
 def test_packed_variables_are_written_as_xarray_shows_them(dataset: xr.Dataset, tmp_path: Path) -> None:
     packing = {"dtype": "i2", "scale_factor": 0.01, "add_offset": 280.0, "_FillValue": -32768}
     dataset[["t2m"]].to_netcdf(tmp_path / "packed.nc", engine="h5netcdf", encoding={"t2m": packing})

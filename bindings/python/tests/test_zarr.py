@@ -169,6 +169,20 @@ def test_the_fill_value_is_kept_and_spoils_no_bound(field: np.ndarray) -> None:
         assert np.abs(back[:, ~filled] - values[:, ~filled]).max() <= 0.01 * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("rows", [0, 5])
+@pytest.mark.parametrize("fill_value", [-32767, 0])
+def test_no_other_value_becomes_the_fill_value(fill_value: int, rows: int) -> None:
+    """Also in a chunk without the fill value."""
+    distances = np.random.default_rng(7).integers(1, 200, (64, 64, 64))
+    values = (fill_value + distances).astype("int16")
+    values[:rows] = fill_value
+    for settings in ({}, {"codec": "fixed"}, {"codec": "stencil"}, {"preset": "fast"}):
+        codec = FerroszCodec(abs=65, keep_zero=True, written_once=True, **settings)
+        back = create({}, values, codec, values.shape, fill_value=fill_value)[...]
+        assert np.array_equal(back == fill_value, values == fill_value), settings
+        assert np.abs(back.astype("int32") - values).max() == 65
+
+
 def test_the_default_fill_value_costs_nothing_where_zeros_are_kept(field: np.ndarray) -> None:
     # Hits of a detector: few, and many within the bound of 0.
     hits = np.where(np.random.default_rng(5).random(field.shape) < 0.1, field, 0).astype("float32")

@@ -24,7 +24,6 @@ import xarray as xr
 
 from . import ArgumentError, cf
 from .archive import Variable
-from .archive._bounds import bound_of
 from .archive._asked import PlanGiven, asked_for
 from .archive._choice import Choice, choose
 from .archive._first_pass import codec_found, error_attributes, filter_found
@@ -188,10 +187,10 @@ def _entry(choice: Choice, engine: str, client: Any) -> tuple[dict[str, Any], di
         entry = {"serializer": codec, "compressors": (), "filters": (), "chunks": choice.chunks}
         if field.missing:
             entry["fill_value"] = field.missing[0]
-        return entry, error_attributes(choice, codec, {**known, "bound": bound_of(field, codec, 0)})
+        return entry, error_attributes(choice, codec, known)
     settings, known = filter_found(choice, client, None)
     entry = {**settings, "chunksizes": choice.chunks}
-    return entry, error_attributes(choice, settings, {**known, "bound": bound_of(field, settings, 0)})
+    return entry, error_attributes(choice, settings, known)
 
 
 @xr.register_dataset_accessor("ferrosz")  # type: ignore[no-untyped-call]

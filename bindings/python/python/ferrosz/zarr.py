@@ -57,9 +57,9 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
 
     The fill value of the array comes back exactly, and spoils no prediction. So do other values that look like fill
     values, such as 1e20. No value that is not one of them comes back as one, with one exception: Zarr's default fill value
-    is 0, which is a value as any other. Where the codec keeps zeros by itself, as all but those with splines do, zeros come
-    back as zeros, and values within the bound of 0 may become zeros, too. Say with the attribute `_FillValue`, as xarray
-    does, which value means that nothing is known.
+    is 0, which is a value as any other. Zeros come back as zeros, and values within the bound of 0 may become zeros, too;
+    with `keep_zero` they do not. Say with the attribute `_FillValue`, as xarray does, which value means that nothing is
+    known.
 
     zarr decodes a chunk and encodes it again whenever a part of it is written. The bound holds however often that
     happens: by default only codecs without splines are taken, whose decoded values encode to themselves. If each chunk
@@ -179,9 +179,9 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array: Any = chunk_array.as_ndarray_like()
         buffer = chunk_spec.prototype.buffer
         if is_on_gpu(array):
-            stream = self._compress(self._masked(chunk_spec.fill_value, array.dtype), array, ticket)
+            stream = self._compress(self._masked(chunk_spec.fill_value, array.dtype, True), array, ticket)
             return buffer.from_array_like(cupy().from_dlpack(stream))
-        known = ["auto", *self._masked(chunk_spec.fill_value, array.dtype)]
+        known = ["auto", *self._masked(chunk_spec.fill_value, array.dtype, not np.all(array))]
         stream = self._compress(known, to_carrier(array), ticket)
         return buffer.from_array_like(np.frombuffer(memoryview(stream), "uint8"))
 
@@ -261,12 +261,13 @@ class FerroszCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         array = stream.decompress(box)
         return _buffer_of(array, array.shape, chunk_spec)[rest]
 
-    def _masked(self, fill: Any, dtype: Any) -> list[float]:
-        """The fill values of a stream of an array of this type, if chunks have a mask of its fill value: zeros need none where
-        the codec keeps them."""
+    def _masked(self, fill: Any, dtype: Any, has_zeros: bool) -> list[float]:
+        """The fill values of a stream of an array of this type, if a chunk has a mask of its fill value: where other values may
+        become zeros, zeros need none that the codec keeps, or that are not there."""
         keeps_zeros = not (self.written_once if self.codec is None else has_splines(self.codec))
+        needs_none = not self.keep_zero and (keeps_zeros or not has_zeros)
         known = [] if fill is None else fills_in_carrier(fill, dtype)
-        return [value for value in known if not (keeps_zeros and value == 0 and not np.signbit(value))]
+        return [value for value in known if not (needs_none and value == 0 and not np.signbit(value))]
 
     def _compress(self, fill: Any, array: Any, ticket: Any) -> Any:
         if ticket is None:

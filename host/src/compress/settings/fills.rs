@@ -2,7 +2,7 @@
 
 use crate::compress::Compressor;
 use crate::error::Error;
-use crate::fill::{Fill, Found};
+use crate::fill::{Fill, Fills, Found};
 use ferrosz_codec::mapping::{Keep, ValueMapping};
 use ferrosz_codec::{BoundMode, Dtype, Element, Value};
 
@@ -34,10 +34,11 @@ impl Compressor {
         Ok(self)
     }
 
-    /// Names the fill values of a field, beside those named before: of these values those that elements have, and those
-    /// that [`Fill::detect`] finds, with an absolute bound only if streams become shorter or they are usual marks of missing
-    /// elements. NaN is named only if it is found. If the values are too many, or values close to
-    /// them need their places in the mask, the last ones are left away.
+    /// Names the fill values of a field, beside those named before: of these values those that elements have, or are so close
+    /// to that they could become them, and those that [`Fill::detect`] finds, with an absolute bound only if streams become
+    /// shorter or they are usual marks of missing elements. NaN is named only if it is found. If the values are too many, or
+    /// values close to them need their places in the mask, the last ones are left away. A mask costs some bytes, so it has no
+    /// others.
     ///
     /// ```
     /// # use ferrosz_host as ferrosz;
@@ -54,8 +55,11 @@ impl Compressor {
     pub fn fills_of<V: Value>(self, field: &[V], named: &[Fill]) -> Self {
         let has_zeros = self.keeping.always.zeros || self.bound.mode() == BoundMode::Pwrel;
         let found = Found::of(field);
+        let named = named.iter().copied();
+        let named = named.filter(|fill| fill.is_in(field) || self.may_become(*fill, field));
+        let named: Vec<Fill> = named.collect();
         let with = |found: &[Fill]| Self {
-            fills: self.fills.and_those_of(field, named, found, has_zeros),
+            fills: self.fills.and::<V>(&named, found, has_zeros),
             ..self
         };
         let [all, sure] = [found.all(), found.sure()].map(|found| with(&found));
@@ -67,6 +71,17 @@ impl Compressor {
             false => all,
         };
         taken.with_room(field, self.fills.count())
+    }
+
+    /// Whether elements of a field are so close to a value that they could be decoded to it.
+    fn may_become<V: Value>(self, fill: Fill, field: &[V]) -> bool {
+        let alone = Self {
+            fills: Fills::default(),
+            ..self
+        };
+        // A value that the type does not have is close to none.
+        let coder = alone.fill(fill).and_then(|it| it.coder_of(field));
+        coder.is_ok_and(|(_, _, nearby)| nearby.is_some())
     }
 
     /// Without the last fill values, but the first `kept` ones, as long as a mask has no room for their neighbours, which values

@@ -89,7 +89,9 @@ def codec_of(
     options: Mapping[str, Any],
 ) -> FerroszCodec:
     """The codec of a field in Zarr: its absolute bound, and what a preset chooses for chunks of this shape."""
-    codec = codec_with({**_limit_of(field, bound, extremes), **options})
+    # Packed zeros that mean missing elements are no values like others.
+    keep_zero = {"keep_zero": True} if 0 in field.missing else {}
+    codec = codec_with({**_limit_of(field, bound, extremes), **options, **keep_zero})
     return codec_of_chunks(field, chunks, codec, map(float, field.missing))
 
 
@@ -110,7 +112,7 @@ def filter_of(
 def _limit_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> dict[str, float]:
     """The bound of each chunk."""
     if field.step is not None:
-        return {"abs": float(packed_limits(field, bound, extremes)[0])}
+        return {"abs": float(_steps_of(field, bound, extremes))}
     if "range" in bound or "max" in bound:
         return {"abs": error_of_extremes(*extremes, range=bound.get("range"), max=bound.get("max"))}
     if len(bound) > 1:
@@ -136,25 +138,8 @@ def limits_of(
     return found.get("abs"), found.get("pwrel", 0.0)
 
 
-def packed_limits(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> tuple[int, int]:
-    """The bound of packed integers for their codec, in steps, and by how many steps they are moved before they are
-    coded.
-
-    The bound is rounded down: with 0 they stay exact. A value beside that of missing elements could become it, and so
-    be missing: ERA5 packs into -32766 to 32767, with -32767 for what is missing. Where values come so near, they are
-    moved away, by a half of the bound, and the other half is for the codec.
-    """
-    steps = _steps_of(field, bound, extremes)
-    is_near = any(extremes[0] - steps <= value <= extremes[1] + steps for value in field.missing)
-    return (steps // 2, steps // 2) if is_near else (steps, 0)
-
-
-def margin_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> int:
-    """By how many steps values are moved before they are coded; 0 if they are not packed."""
-    return 0 if field.step is None else packed_limits(field, bound, extremes)[1]
-
-
 def _steps_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, float]) -> int:
+    """The bound of packed integers in steps, rounded down: with 0 they stay exact."""
     (mode, factor), step = next(iter(bound.items())), field.step or Fraction(1)
     if mode == "abs":
         limit = Fraction(factor)
@@ -165,8 +150,8 @@ def _steps_of(field: Field, bound: Mapping[str, float], extremes: tuple[float, f
     return int(limit // step)
 
 
-def bound_of(field: Field, codec: FerroszCodec | Ferrosz, margin: int) -> float:
+def bound_of(field: Field, codec: FerroszCodec | Ferrosz) -> float:
     """The absolute bound in the units of the field; with `pwrel`, the share of each value."""
     if codec.abs is None:
         return codec.pwrel or 0.0
-    return codec.abs if field.step is None else float((Fraction(codec.abs) + margin) * field.step)
+    return codec.abs if field.step is None else float(Fraction(codec.abs) * field.step)

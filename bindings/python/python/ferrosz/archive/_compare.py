@@ -29,18 +29,18 @@ class Comparison:
     fault: str | None = None
 
 
-def compare_shard(store: Any, name: str, box: Box, part: Part, margin: int) -> Comparison:
+def compare_shard(store: Any, name: str, box: Box, part: Part) -> Comparison:
     """What runs on a worker: reads a shard as its users do, and its source, and compares them."""
     shard = Shard(open_array(store, name), box)
     fault = "it is not there" if shard.bytes() is None else shard.fault()
     if fault is not None:
         return Comparison(0, 0, 0.0, 0, 0, f"{shard.object.path}: {fault}")
-    return _compare(shard, part.load(), part.missing, margin)
+    return _compare(shard, part.load(), part.missing)
 
 
-def compare(shard: Shard, values: Any, missing: tuple[float, ...], margin: int) -> Comparison:
+def compare(shard: Shard, values: Any, missing: tuple[float, ...]) -> Comparison:
     """The same with values that are loaded; an error if the bound is not kept."""
-    found = _compare(shard, values, missing, margin)
+    found = _compare(shard, values, missing)
     if found.over or found.changed:
         raise DamagedStream(
             f"{shard.object}: {found.over} values are off by more than the bound, by {found.largest_error:g} at most, "
@@ -50,11 +50,9 @@ def compare(shard: Shard, values: Any, missing: tuple[float, ...], margin: int) 
     return found
 
 
-def _compare(shard: Shard, values: Any, missing: tuple[float, ...], margin: int) -> Comparison:
+def _compare(shard: Shard, values: Any, missing: tuple[float, ...]) -> Comparison:
     codec = _codec_of(shard.array)
-    # With a margin, values were moved by so much before they were coded.
-    limit, share = (None, codec.pwrel or 0.0) if codec.abs is None else (codec.abs + margin, 0.0)
-    return compare_values(values, shard.array[shard.box], missing, limit, share)
+    return compare_values(values, shard.array[shard.box], missing, codec.abs, codec.pwrel or 0.0)
 
 
 def compare_values(

@@ -213,7 +213,7 @@ def _write_shards(
 ) -> Variable:
     """The second pass over a variable."""
     field = choice.field
-    bound, margin, times = record.bound_of(field.name), record.margin_of(field.name), times_read(field, choice.shards)
+    bound, times = record.bound_of(field.name), times_read(field, choice.shards)
     done = Variable(bound, choice.chunks, choice.shards, times, choice.source_bytes)
     done.is_relative = record.is_relative(field.name)
     boxes = boxes_of(field.shape, choice.shards)
@@ -222,7 +222,7 @@ def _write_shards(
         last = first + len(batch)
         with target.session(f"{field.name}: shards {first + 1} to {last} of {choice.shard_count}") as session:
             writer = session.writer()
-            calls = ((writer, field.name, box, field.part(box), margin, check) for box in batch)
+            calls = ((writer, field.name, box, field.part(box), check) for box in batch)
             writers = []
             with closing(run(client, write_shard, calls)) as results:
                 for written, used in counted(results, progress, f"{field.name}: shards", choice.shard_count, first):

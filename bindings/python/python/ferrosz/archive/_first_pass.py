@@ -15,7 +15,6 @@ from ._bounds import (
     extremes_of_part,
     extremes_together,
     filter_of,
-    margin_of,
     unpacked_extremes,
     valid_range_of,
 )
@@ -58,10 +57,7 @@ def extremes_found(choice: Choice, client: Any, progress: Progress | None) -> tu
 
 def _known(choice: Choice, settings: FerroszCodec | Ferrosz, extremes: tuple[float, float]) -> dict[str, Any]:
     field = choice.field
-    margin = margin_of(field, choice.bound, extremes)
-    found: dict[str, Any] = {"bound": bound_of(field, settings, margin)}
-    if margin:
-        found["margin"] = margin
+    found: dict[str, Any] = {"bound": bound_of(field, settings)}
     if choice.is_relative:
         found |= dict(zip(("minimum", "maximum"), unpacked_extremes(field, extremes), strict=True))
     return found

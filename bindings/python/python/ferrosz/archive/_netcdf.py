@@ -23,7 +23,6 @@ from ._header import STRING
 from ._layout import SHARD_BYTES, boxes_of, layout_of
 from ._paths import NETCDF
 from ._source import Source
-from ._write import moved
 
 # Exact variables from so many bytes on are compressed by zlib, which every program reads.
 FEWEST_BYTES = 1 << 16
@@ -42,7 +41,6 @@ class Coded:
     choice: Choice
     settings: Ferrosz
     attributes: Mapping[str, Any]
-    margin: int
 
 
 @contextmanager
@@ -93,10 +91,8 @@ class GroupWriter:
         dataset = self._dataset(field.name)
         compressor = coded.settings.compressor(["auto", *field.missing])
         for box in boxes_of(field.shape, coded.choice.shards):
-            part = field.part(box)
-            values = moved(part.load(), part.missing, coded.margin)
             ranges = [range(each.start, each.stop) for each in box]
-            write_chunks(dataset, values, chunks_of(ranges, chunks), compressor)
+            write_chunks(dataset, field.part(box).load(), chunks_of(ranges, chunks), compressor)
 
     def _enumeration(self, variable: xr.Variable) -> Any:
         """The type of a variable whose numbers have names, if it is such a one: xarray has them beside the type."""

@@ -16,7 +16,7 @@ from numcodecs import Zstd
 from .._relative import extremes_of
 from ..hdf5 import Ferrosz
 from ..zarr import FerroszCodec
-from ._bounds import bound_of, codec_of, filter_of, margin_of, valid_range_of
+from ._bounds import bound_of, codec_of, filter_of, valid_range_of
 from ._asked import PlanGiven, asked_for, coded_by, entries_of
 from ._choice import GIVEN, Choice, Lengths, Variables, why_exact
 from ._community import is_installed
@@ -192,18 +192,17 @@ def _coded(choice: Choice, to_file: bool, entry: Entry | None) -> Planned:
     lengths = [len(compressor.compress(values)) for values in samples]
     seconds += perf_counter() - started
     name = codec.codec or codec.preset or "small"
-    margin = margin_of(field, choice.bound, extremes)
-    bound = bound_of(field, codec, margin)
+    bound = bound_of(field, codec)
     fill = {} if choice.ask else {"fill": list(field.fill or missing)}
-    how, given = _how(field, codec, margin), Entry({**choice.bound, **choice.options, **fill})
+    how, given = _how(field, codec), Entry({**choice.bound, **choice.options, **fill})
     return _planned(field, bound, name, how, choice.source_bytes, lengths, samples, seconds, entry or given, choice.chunks)
 
 
-def _how(field: Field, codec: FerroszCodec | Ferrosz, margin: int) -> str:
+def _how(field: Field, codec: FerroszCodec | Ferrosz) -> str:
     """What a variable is coded as, where the source has packed it."""
     if field.step is None:
         return "unpacked" if field.was_packed else ""
-    steps = int(codec.abs or 0) + margin
+    steps = int(codec.abs or 0)
     return f"packed, {steps} steps" if steps else "packed, lossless: the bound is less than a step"
 
 

@@ -42,10 +42,6 @@ class Record:
         codec = self.codecs[name]["codec"]
         return codec.get("pwrel") is not None and codec.get("abs") is None
 
-    def margin_of(self, name: str) -> int:
-        """By how many steps packed values were moved away from that of missing elements."""
-        return int(self.codecs[name].get("margin", 0))
-
     def attribute(self) -> dict[str, Any]:
         return {
             "format": FORMAT,

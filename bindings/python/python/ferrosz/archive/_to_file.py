@@ -64,7 +64,7 @@ def _check_place(source: Any, target: Path) -> None:
 
 def _coded(choice: Choice, client: Any, progress: Progress | None) -> Coded:
     settings, known = filter_found(choice, client, progress)
-    return Coded(choice, settings, error_attributes(choice, settings, known), int(known.get("margin", 0)))
+    return Coded(choice, settings, error_attributes(choice, settings, known))
 
 
 def _variable(coded: Coded, stored_bytes: int) -> Variable:

@@ -106,8 +106,7 @@ def _recorded(source: Source, name: str, settings: dict[str, Any]) -> Field:
 def _verify_shards(field: Field, store: Any, record: Record, client: Any, progress: Progress | None) -> Verified:
     done = Verified(record.bound_of(field.name), is_relative=record.is_relative(field.name))
     shards = tuple(record.settings["variables"][field.name]["shards"])
-    margin = record.margin_of(field.name)
-    calls = ((store, field.name, box, field.part(box), margin) for box in boxes_of(field.shape, shards))
+    calls = ((store, field.name, box, field.part(box)) for box in boxes_of(field.shape, shards))
     with closing(run(client, compare_shard, calls)) as results:
         for found in counted(results, progress, f"{field.name}: verified", number_of_boxes(field.shape, shards)):
             done.add(found, float(field.step or 1))

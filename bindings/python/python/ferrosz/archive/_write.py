@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from zarr.core.sync import sync
 
 from ._compare import compare
@@ -22,7 +21,7 @@ class Written:
     largest_error: float | None
 
 
-def write_shard(writer: Any, name: str, box: Box, part: Part, margin: int, check: bool) -> tuple[Written, Any]:
+def write_shard(writer: Any, name: str, box: Box, part: Part, check: bool) -> tuple[Written, Any]:
     """What runs on a worker: writes a shard, unless it is there and sound."""
     shard = Shard(open_array(writer.store, name, "r+"), box)
     is_new = not sync(shard.object.exists()) or shard.fault() is not None
@@ -31,15 +30,6 @@ def write_shard(writer: Any, name: str, box: Box, part: Part, margin: int, check
         sync(shard.object.delete())
     values = part.load() if is_new or check else None
     if is_new:
-        shard.array[box] = moved(values, part.missing, margin)
-    largest_error = compare(shard, values, part.missing, margin).largest_error if check else None
+        shard.array[box] = values
+    largest_error = compare(shard, values, part.missing).largest_error if check else None
     return Written(shard.bytes() or 0, is_new, largest_error), writer
-
-
-def moved(values: Any, missing: tuple[float, ...], margin: int) -> Any:
-    """Packed values with none but missing ones so near to the value of those that the codec's error could reach it."""
-    for value in missing if margin else ():
-        between = values.astype("i8") - value
-        is_near = (between != 0) & (np.abs(between) <= margin)
-        values = np.where(is_near, value + np.sign(between) * (margin + 1), values).astype(values.dtype)
-    return values

@@ -47,7 +47,7 @@ impl Isosurface {
         let decoded = self.elements.volume(|at| Some(pair.both(at)?.1));
         let [all, _, changed] = self.volume.sides(&decoded, self.isovalue);
         let share = words::percent(changed, all);
-        let detail = format!("{about}; {changed} of {all} values changed sides, {share}");
+        let detail = format!("{about}; {share} ({changed}) changed sides");
         self.figure(name, &detail, &decoded)
     }
 
@@ -57,7 +57,7 @@ impl Isosurface {
         let [all, above, _] = self.volume.sides(&self.volume, self.isovalue);
         let detail = format!("{} above {isovalue}", words::percent(above, all));
         format!(
-            r#"<h3>Isosurface</h3><div class="charts">{}{reconstructions}</div><p class="note">Solid is what is above {}, the value that a tenth of the values {} of the original are above; if more than a tenth are the highest value, it alone is above. Blue is the surface, interpolated between these values; orange is where their box cuts the solid. Index 0 of all axes is at the lower left. Beside missing values nothing is drawn.</p>"#,
+            r#"<h3>Isosurface</h3><div class="charts">{}{reconstructions}</div><p class="note">Solid is what is above {}, the value that a tenth of the {all} values {} of the original are above; if more than a tenth are the highest value, it alone is above. Blue is the surface, interpolated between these values; orange is where their box cuts the solid. Values that changed sides are above it in the one and not in the other. Index 0 of all axes is at the lower left. Beside missing values nothing is drawn.</p>"#,
             self.figure("Original", &detail, &self.volume),
             escape(&isovalue),
             self.elements.name

@@ -6,9 +6,7 @@ use crate::decompressor::of_device;
 use crate::masked;
 use crate::stream::Bytes;
 use crate::verify::info_of;
-use ferrosz::Value;
 use ferrosz::codec::with_value;
-use ferrosz::scratch::{Copies, Scratch};
 use ferrosz_report::{Field as Reported, Report, Stream};
 use pyo3::prelude::*;
 
@@ -47,16 +45,10 @@ pub fn report_page(
             let mut kept = Vec::new();
             for (name, bytes, command) in &named {
                 let bytes = bytes.as_slice();
-                let mut decoded = room(field.values::<V>().len() as u64)?;
-                decompressor.decompress_into::<V>(bytes, &mut decoded)?;
-                kept.push(report.add(&Stream { name, bytes, decoded: &decoded, command })?);
+                let decoded = &decompressor.decompress::<V>(bytes)?;
+                kept.push(report.add(&Stream { name, bytes, decoded, command })?);
             }
             Ok((report.to_html()?, kept))
         })
     })
-}
-
-/// Room for a decoded array: a temporary file for a large one, memory where there can be none.
-fn room<V: Value>(count: u64) -> Result<Scratch<V>, ferrosz::Error> {
-    Scratch::zeroed(Copies::InFiles, count).or_else(|_| Scratch::zeroed(Copies::InMemory, count))
 }

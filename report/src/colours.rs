@@ -33,14 +33,20 @@ impl Scale {
             false => [low, high],
         };
         let is_signed = ends[0] < 0.0 && -ends[0] > 0.02 * ends[1] && ends[1] > -0.02 * ends[0];
-        let scale = match is_signed {
+        match is_signed {
             true => Self::around_zero(ends[1].max(-ends[0])),
             false => Self::between(ends[0], ends[1]),
-        };
-        Self {
-            is_cut: [low < scale.ends[0], high > scale.ends[1]],
-            ..scale
         }
+        .seen_with([low, high].iter())
+    }
+
+    /// The same colours for other values, some of which may be beyond the ends.
+    pub fn seen_with<'a>(self, values: impl Iterator<Item = &'a f64>) -> Self {
+        let [low, high] = self.ends;
+        let is_cut = values.fold([false; 2], |[below, above], value| {
+            [below || *value < low, above || *value > high]
+        });
+        Self { is_cut, ..self }
     }
 
     /// A diverging one for magnitudes up to this.

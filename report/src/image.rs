@@ -1,5 +1,6 @@
 //! Grids as PNG.
 
+use crate::canvas::Rgb;
 use crate::colours::Scale;
 use crate::planes::Grid;
 use base64::Engine;
@@ -50,15 +51,25 @@ pub fn write(
     encoder.finish()
 }
 
-/// A grid as the address of a picture that the address itself contains.
+/// A grid in the colours of a scale as the address of a picture that the address itself contains.
 pub fn data_url(grid: &Grid, scale: &Scale) -> String {
+    let position = |point| scale.position(point);
+    coloured_url(grid, position, |position| scale.colour(position))
+}
+
+/// As [`data_url`], in the colours of the positions from 0 to 1 that points have.
+pub fn coloured_url(
+    grid: &Grid,
+    position: impl Fn(f64) -> f64,
+    colour: impl Fn(f64) -> Rgb,
+) -> String {
     let index = |point: &f64| match point.is_finite() {
-        // A scale has as many colours as there are indices before that of a missing value.
-        true => (scale.position(*point).clamp(0.0, 1.0) * f64::from(MISSING - 1)).round() as u8,
+        // There are as many colours as indices before that of a missing value.
+        true => (position(*point).clamp(0.0, 1.0) * f64::from(MISSING - 1)).round() as u8,
         false => MISSING,
     };
     let indices: Vec<u8> = grid.points.iter().map(index).collect();
-    let colours = (0..=MISSING).flat_map(|i| scale.colour(f64::from(i) / f64::from(MISSING - 1)));
+    let colours = (0..=MISSING).flat_map(|i| colour(f64::from(i) / f64::from(MISSING - 1)));
     let pixels = Pixels::Indexed(&indices, colours.collect());
     let mut bytes = Vec::new();
     match write(&mut bytes, grid.columns as u32, grid.rows() as u32, &pixels) {

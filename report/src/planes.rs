@@ -7,7 +7,10 @@ use ferrosz::Value;
 const MOST_POINTS: usize = 256;
 
 /// The fewest values along each side of a plane that is worth a picture, if there are others.
-const SHORTEST: usize = 8;
+pub const SHORTEST: usize = 8;
+
+/// The fewest and the most rows of a picture for a column.
+const ASPECTS: [f64; 2] = [0.4, 1.6];
 
 /// A grid of points, rows from top to bottom; NaN where a value is missing.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,11 @@ impl Grid {
     pub fn rows(&self) -> usize {
         self.points.len() / self.columns.max(1)
     }
+
+    /// Its height over its width, as it is drawn: longer ones are squeezed.
+    pub fn aspect(&self) -> f64 {
+        (self.rows() as f64 / self.columns.max(1) as f64).clamp(ASPECTS[0], ASPECTS[1])
+    }
 }
 
 /// A plane: all values along two axes, at one place along the others.
@@ -30,20 +38,20 @@ impl Grid {
 pub struct Plane {
     /// The axis from top to bottom, and the one from left to right.
     pub axes: [usize; 2],
-    /// The place along the others.
+    /// The place along the others; 0 along these two.
     pub at: Vec<usize>,
     /// Whether the largest error is in it.
     pub has_worst: bool,
 }
 
 impl Plane {
-    /// Planes that show the most of an array: of its three longest axes each two, most of the two fastest of these. All go
-    /// through the place of the largest error, but for the axis that they are across. None of a line.
+    /// Planes that show the most of an array: of its three longest axes each two, most of the two fastest of these. One goes
+    /// through the largest error. The others are those of every stream: in the middle, but for the axis that they are across.
+    /// None of a line.
     pub fn choose<V: Value>(pair: &Pair<'_, V>, worst: Option<usize>) -> Vec<Self> {
-        let place = match worst {
-            Some(at) => pair.index(at),
-            None => pair.extents.iter().map(|length| length / 2).collect(),
-        };
+        let lengths = pair.extents.iter();
+        let middle: Vec<usize> = lengths.map(|length| length.saturating_sub(1) / 2).collect();
+        let place = worst.map_or_else(|| middle.clone(), |at| pair.index(at));
         let mut longest = pair.long_axes();
         longest.sort_by_key(|axis| std::cmp::Reverse(pair.extents[*axis]));
         longest.truncate(3);
@@ -68,13 +76,16 @@ impl Plane {
             }
             let mut places = vec![(place.clone(), worst.is_some())];
             for quarter in quarters {
-                let mut at = place.clone();
+                let mut at = middle.clone();
                 if let Some(across) = across {
                     at[across] = (pair.extents[across] - 1) * (quarter + 1) / 4;
                 }
                 places.push((at, false));
             }
-            for (at, has_worst) in places {
+            for (mut at, has_worst) in places {
+                for axis in axes {
+                    at[axis] = 0;
+                }
                 if !planes
                     .iter()
                     .any(|plane| plane.axes == axes && plane.at == at)
@@ -115,23 +126,17 @@ impl Plane {
         let (strides, steps) = (pair.strides(), self.steps(pair));
         let [rows, columns] = self.axes.map(|axis| pair.extents[axis]);
         let [down, right] = self.axes.map(|axis| strides[axis]);
-        let mut origin = self.at.clone();
-        for axis in self.axes {
-            origin[axis] = 0;
-        }
-        let origin: usize = origin
-            .iter()
-            .zip(&strides)
-            .map(|(at, stride)| at * stride)
-            .sum();
+        let places = self.at.iter().zip(&strides);
+        let origin: usize = places.map(|(at, stride)| at * stride).sum();
         let mut grids = [const { Vec::new() }; 3];
         for row in (0..rows).step_by(steps[0]) {
             for column in (0..columns).step_by(steps[1]) {
                 let box_rows = row..(row + steps[0]).min(rows);
                 let box_columns = column..(column + steps[1]).min(columns);
                 let at = |row: usize, column: usize| origin + row * down + column * right;
-                let both = pair.both(at(row, column));
-                let (x, y) = both.unwrap_or((f64::NAN, f64::NAN));
+                let first = at(row, column);
+                let x = pair.original(first).unwrap_or(f64::NAN);
+                let y = pair.both(first).map_or(f64::NAN, |(_, y)| y);
                 let mut error = y - x;
                 let errors =
                     box_rows.flat_map(|row| box_columns.clone().map(move |column| at(row, column)));
@@ -170,15 +175,22 @@ mod tests {
             names,
             [
                 "[0, 7, :, :]",
-                "[0, 2, :, :]",
-                "[0, 4, :, :]",
-                "[0, 6, :, :]",
+                "[1, 2, :, :]",
+                "[1, 4, :, :]",
+                "[1, 6, :, :]",
                 "[0, :, 0, :]",
-                "[0, :, 4, :]",
+                "[1, :, 4, :]",
                 "[0, :, :, 7]",
-                "[0, :, :, 5]"
+                "[1, :, :, 5]"
             ]
         );
+        // The others are those of a stream whose largest error is elsewhere.
+        let elsewhere = Plane::choose(&pair, Some(5));
+        let others = |planes: &[Plane]| -> Vec<Plane> {
+            let others = planes.iter().filter(|plane| !plane.has_worst);
+            others.cloned().collect()
+        };
+        assert_eq!(others(&elsewhere), others(&planes));
         let [original, decoded, error] = planes[4].grids(&pair);
         assert_eq!((original.rows(), original.columns), (9, 11));
         for (at, point) in original.points.iter().enumerate() {
@@ -211,7 +223,7 @@ mod tests {
             (&[24u64][..], 0),
             (&[1, 24, 1], 0),
             (&[2, 12], 1),
-            (&[2, 3, 4], 5),
+            (&[2, 3, 4], 3),
         ] {
             let pair = Pair::new(&x, &x, extents, &[]);
             assert_eq!(Plane::choose(&pair, None).len(), planes, "{extents:?}");

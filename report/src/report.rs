@@ -4,6 +4,7 @@ use crate::axis::Axis;
 use crate::chart::{Chart, Series};
 use crate::curve::Curve;
 use crate::html::{self, escape, list};
+use crate::originals::Originals;
 use crate::section::{self, Section, Summary};
 use crate::words;
 use ferrosz::{Error, Value};
@@ -59,6 +60,7 @@ pub struct Stream<'a, V> {
 /// ```
 pub struct Report<'a, V> {
     field: Field<'a, V>,
+    originals: Originals,
     sections: Vec<Section>,
 }
 
@@ -67,6 +69,7 @@ impl<'a, V: Value> Report<'a, V> {
     pub fn new(field: Field<'a, V>) -> Self {
         Self {
             field,
+            originals: Originals::default(),
             sections: Vec::new(),
         }
     }
@@ -78,7 +81,8 @@ impl<'a, V: Value> Report<'a, V> {
     /// [`Error::ExtentsMismatch`] if an array has another number of values than the stream; [`Error::Format`] if the stream
     /// is damaged.
     pub fn add(&mut self, stream: &Stream<'_, V>) -> Result<bool, Error> {
-        let section = Section::new(&self.field, stream, self.sections.len())?;
+        let number = self.sections.len();
+        let section = Section::new(&self.field, stream, number, &mut self.originals)?;
         let is_kept = section.summary.is_kept;
         self.sections.push(section);
         Ok(is_kept)
@@ -95,6 +99,12 @@ impl<'a, V: Value> Report<'a, V> {
             contents += &self.about(summary);
         }
         contents += &self.comparison();
+        let isosurfaces = self
+            .sections
+            .iter()
+            .map(|section| section.isosurface.as_str());
+        let isosurfaces: String = isosurfaces.collect();
+        contents += &self.originals.isosurfaces(self.field.unit, &isosurfaces);
         contents += &self.curves()?;
         for (number, section) in self.sections.iter().enumerate() {
             let name = escape(&section.summary.name);

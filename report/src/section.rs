@@ -6,6 +6,7 @@ mod structure;
 
 use crate::chunk_bits::ChunkBits;
 use crate::html::{escape, list};
+use crate::originals::Originals;
 use crate::pair::Pair;
 use crate::report::{Field, Stream};
 use crate::slices::Slices;
@@ -20,6 +21,8 @@ pub struct Section {
     pub summary: Summary,
     /// The contents, without a heading.
     pub html: String,
+    /// The picture of its isosurface; empty if it has none.
+    pub isosurface: String,
 }
 
 /// The figures of a stream that other parts of the page need.
@@ -83,7 +86,7 @@ struct Known<'a, V> {
 }
 
 impl Section {
-    /// Compares a stream with the original, for the section of this number.
+    /// Compares a stream with the original, of which other sections may have shown some, for the section of this number.
     ///
     /// # Errors
     ///
@@ -92,6 +95,7 @@ impl Section {
         field: &Field<'_, V>,
         stream: &Stream<'_, V>,
         number: usize,
+        originals: &mut Originals,
     ) -> Result<Self, Error> {
         let info = ferrosz::info(stream.bytes)?;
         let comparison = Comparison::new(field.values, stream.decoded, &info)?;
@@ -115,16 +119,21 @@ impl Section {
         let html = [
             verdict(&comparison),
             cards(&known),
-            pictures::of(&known),
+            pictures::of(&known, originals),
             errors::of(&known),
             structure::of(&known),
             structure::by_slice(&slices, chunks.as_ref(), &known.pair),
             facts(&known, stream),
         ]
         .concat();
+        let isosurface = originals.isosurface(&known.pair).map(|original| {
+            let ratio = format!("ratio {:.2}", info.ratio());
+            original.reconstruction(&known.pair, stream.name, &ratio)
+        });
         let Known { totals, .. } = known;
         Ok(Self {
             html,
+            isosurface: isosurface.unwrap_or_default(),
             summary: Summary {
                 name: stream.name.to_owned(),
                 bound: words::bound(info.bound),

@@ -112,6 +112,9 @@ fn a_page_has_all_sections() {
         "<h2>bound 0.01</h2>",
         "<h2>bound 0.001</h2>",
         "<h3>Slices</h3>",
+        "<h3>Isosurface</h3>",
+        "values [:, :, :] of the original",
+        "<figcaption>bound 0.001 <small>ratio ",
         "<figcaption>Original",
         "<figcaption>Reconstruction",
         "<figcaption>Error",
@@ -138,6 +141,81 @@ fn a_page_has_all_sections() {
         assert!(html.contains(part), "no {part}");
     }
     assert_eq!(html.matches("All 12 planes of 40 x 50 values.").count(), 4);
+}
+
+#[test]
+fn a_page_contains_each_original_once() {
+    let extents = [3, 12, 40, 50];
+    let mut values = waves(&extents);
+    values[100..140].fill(f32::NAN);
+    let bounds = [1e-2, 1e-3, 1e-4].map(|bound| Bound::range(bound).unwrap());
+    let (html, _) = page(&values, &extents, &bounds, &[]);
+    check_page(&html);
+    let mut names: Vec<&str> = Vec::new();
+    for svg in html
+        .split("<svg ")
+        .filter(|svg| svg.contains(r#""Original at "#))
+    {
+        names.push(svg.split('"').nth(3).unwrap());
+    }
+    let contained = html.matches("<image id=").count();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    // Of each stream the slices in the middle, and some through its largest error.
+    assert!(
+        names.len() == contained && count >= contained + 10,
+        "{count} {names:?}"
+    );
+    assert_eq!(html.matches("<use ").count(), count - contained);
+}
+
+#[test]
+fn isosurfaces_are_beside_each_other() {
+    let extents = [12, 40, 50];
+    let mut values = waves(&extents);
+    values[100..140].fill(f32::NAN);
+    let mut sorted: Vec<f32> = values.iter().copied().filter(|x| !x.is_nan()).collect();
+    sorted.sort_by(f32::total_cmp);
+    let compressor = Compressor::new(Preset::Fast, Bound::abs(1e-2).unwrap());
+    let bytes = compressor.extents(&extents).unwrap().compress(&values);
+    let mut report = Report::new(Field {
+        name: "x",
+        values: &values,
+        extents: &extents,
+        unit: "K",
+    });
+    let mut expected = Vec::new();
+    for planted in [0, 7] {
+        let mut decoded = values.clone();
+        // The largest values are below; a missing one has none.
+        let is_moved = |x: &&mut f32| **x > sorted[sorted.len() - 8];
+        let moved = decoded.iter_mut().filter(is_moved).take(planted);
+        moved.for_each(|x| *x = sorted[0]);
+        let stream = Stream {
+            name: "x.fsz",
+            bytes: bytes.as_ref().unwrap(),
+            decoded: &decoded,
+            command: "",
+        };
+        report.add(&stream).unwrap();
+        let share = crate::words::number(100.0 * planted as f64 / 23_960.0);
+        expected.push(format!("; {share} % ({planted}) changed sides</small>"));
+    }
+    let html = report.to_html().unwrap();
+    check_page(&html);
+    for part in &expected {
+        assert_eq!(html.matches(part).count(), 1, "{part}");
+    }
+    assert!(html.contains("<figcaption>Original <small>10.00 % above "));
+    assert!(html.contains("the 23960 values [:, :, :] of the original"));
+    // The original, the same again, and a body without its highest places.
+    let bodies: Vec<&str> = (html.split(r#"aria-label="Isosurface of "#).skip(1))
+        .filter_map(|figure| figure.split("href=\"").nth(1)?.split('"').next())
+        .collect();
+    assert!(bodies.len() == 3 && bodies[0] == bodies[1] && bodies[1] != bodies[2]);
+    let flat = page(&values, &[480, 50], &[Bound::abs(1e-2).unwrap()], &[]);
+    assert!(!flat.0.contains("Isosurface"));
 }
 
 #[test]

@@ -9,6 +9,9 @@ use std::cmp::Ordering;
 /// Values in a task of one thread.
 const PART: usize = 1 << 16;
 
+/// Tasks whose figures are in memory together.
+const WAVE: usize = 256;
+
 /// Bins of a histogram. It is odd, so that an error of 0 is in the middle of one.
 pub const BINS: usize = 81;
 
@@ -124,12 +127,16 @@ pub struct Totals {
 impl Totals {
     /// Those of a pair of arrays, with bins between errors of this size.
     pub fn of<V: Value>(pair: &Pair<'_, V>, promise: Promise, largest: f64) -> Self {
-        let parts: Vec<Self> = (0..pair.len().div_ceil(PART))
-            .into_par_iter()
-            .map(|part| Self::of_part(pair, promise, largest, part * PART))
-            .collect();
-        // In order, so that rounded sums are the same on every machine.
-        parts.into_iter().fold(Self::none(largest), Self::and)
+        let parts = pair.len().div_ceil(PART);
+        let waves = (0..parts).step_by(WAVE);
+        waves.fold(Self::none(largest), |sum, first| {
+            let wave: Vec<Self> = (first..(first + WAVE).min(parts))
+                .into_par_iter()
+                .map(|part| Self::of_part(pair, promise, largest, part * PART))
+                .collect();
+            // In order, so that rounded sums are the same on every machine.
+            wave.into_iter().fold(sum, Self::and)
+        })
     }
 
     fn none(largest: f64) -> Self {

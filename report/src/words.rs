@@ -87,6 +87,11 @@ pub fn absolute_error(error: f64) -> String {
     }
 }
 
+/// The share of some among all, in per cent.
+pub fn percent(some: usize, all: usize) -> String {
+    format!("{} %", number(100.0 * some as f64 / all as f64))
+}
+
 /// Decibels.
 pub fn decibels(value: f64) -> String {
     match value {

@@ -1,5 +1,6 @@
 """Pages as Chromium shows them: nothing is missing, nothing is fetched, nothing is wider than a phone."""
 
+import io
 import os
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
@@ -29,7 +31,7 @@ const wide = [...document.querySelectorAll('body *')].filter(element => {
 });
 return {
     missing: [...document.images].filter(image => !image.complete || !image.naturalWidth).length,
-    pictures: document.images.length,
+    pictures: document.querySelectorAll('img, svg:has(> image, > use)').length,
     charts: [...document.querySelectorAll('figure svg')].filter(svg => svg.getBoundingClientRect().height > 40).length,
     fetched: performance.getEntriesByType('resource').map(entry => entry.name)
         .filter(name => !name.startsWith('data:') && !name.startsWith('file:')),
@@ -100,12 +102,12 @@ class Pages(unittest.TestCase):
                 self.assertLessEqual(found["wider"], 0, found["wide"])
         return found
 
-    def report(self, name, field):
-        original, stream, page = (self.folder / f"{name}{suffix}" for suffix in (".npy", ".fsz", ".html"))
+    def report(self, name, field, *bound):
+        original, page = (self.folder / f"{name}{suffix}" for suffix in (".npy", ".html"))
         np.save(original, field)
-        bound = ["--abs", "1"] if field.dtype.kind == "i" else ["--range", "1e-3"]
-        for arguments in (["compress", original, stream, *bound], ["report", original, stream, "-o", page]):
-            subprocess.run([*FERROSZ, *map(str, arguments)], check=True, capture_output=True)
+        bound = bound or (["--abs", "1"] if field.dtype.kind == "i" else ["--range", "1e-3"])
+        arguments = ["report", original, *bound, "-o", page]
+        subprocess.run([*FERROSZ, *map(str, arguments)], check=True, capture_output=True)
         return page
 
     def test_reports(self):
@@ -115,17 +117,58 @@ class Pages(unittest.TestCase):
             self.assertGreaterEqual(found["charts"], 6, name)
             if field.ndim > 1:
                 self.assertGreaterEqual(found["pictures"], 3, name)
-            self.choose(name)
+            self.assertEqual(len(list(self.choose(name))) > 0, field.ndim > 1, name)
             words = self.browser.find_element(By.TAG_NAME, "main").text
             self.assertIn(str(field.shape[-1]), words)
 
     def choose(self, name):
-        """Chooses each slice, and expects that it alone is shown."""
+        """Chooses each slice, and expects that it alone is shown; yields each."""
         for number, group in enumerate(self.browser.find_elements(By.CSS_SELECTOR, ".choices")):
+            choices = group.find_elements(By.CSS_SELECTOR, ":scope > .choice")
             for n, label in enumerate(group.find_elements(By.CSS_SELECTOR, ":scope > label")):
                 self.browser.execute_script("arguments[0].click()", label)
                 shown = self.browser.execute_script(SHOWN)[number]
                 self.assertEqual(shown, [at == n for at in range(len(shown))], f"{name}, choice {n}")
+                yield choices[n]
+
+    def pixels(self, element):
+        """How bright the pixels of an element are."""
+        return np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L"), dtype=float)
+
+    def test_originals_are_the_slices(self):
+        """Each set of choices has the original that NumPy has, wherever the page contains it. Viridis brightens with the value."""
+        z, y, x = np.mgrid[0:20, 0:40, 0:60]
+        field = (3 + np.sin(z / 5) * np.cos(y / 9) + np.cos(x / 11)).astype(np.float32)
+        page = self.report("sets", field, "--range", "1e-2,1e-3,1e-4")
+        self.judge(page, "sets")
+        drawn = []
+        for choice in self.choose("sets"):
+            image = choice.find_element(By.CSS_SELECTOR, "svg[role=img]")
+            name = image.get_attribute("aria-label").removeprefix("Original at ")
+            index = name.strip("[]").split(", ")
+            expected = field[tuple(slice(None) if part == ":" else int(part) for part in index)]
+            pixels = self.pixels(image)
+            rows, columns = ((np.arange(n) + 0.5) * m / n for n, m in zip(expected.shape, pixels.shape, strict=True))
+            found = pixels[np.ix_(rows.astype(int), columns.astype(int))]
+            self.assertGreater(np.corrcoef(found.ravel(), expected.ravel())[0, 1], 0.98, name)
+            drawn.append(name)
+        self.assertGreaterEqual(len(drawn), 3 * 6)
+        self.assertEqual(page.read_text().count("<image id="), len(set(drawn)))
+
+    def test_bodies_are_in_their_boxes(self):
+        """A ball at one corner is drawn there, in the original and in the reconstruction; nothing is at the other corners."""
+        z, y, x = np.mgrid[0:40, 0:40, 0:40]
+        field = -np.sqrt((z - 30.0) ** 2 + (y - 10) ** 2 + (x - 10) ** 2).astype(np.float32)
+        self.judge(self.report("ball", field, "--range", "1e-2"), "ball")
+        bodies = self.browser.find_elements(By.CSS_SELECTOR, "svg[aria-label^=Isosurface]")
+        self.assertEqual(len(bodies), 2)
+        for body in bodies:
+            pixels = self.pixels(body)
+            rows, columns = np.nonzero(np.abs(pixels - np.median(pixels)) > 40)
+            self.assertGreater(len(rows), 0.05 * pixels.size)
+            # Up and to the left.
+            self.assertLess(np.mean(rows), 0.5 * pixels.shape[0])
+            self.assertLess(np.mean(columns), 0.5 * pixels.shape[1])
 
     @unittest.skipIf(BOOK is None, "BOOK is not given")
     def test_book(self):

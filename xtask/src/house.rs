@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 117_900;
+const MOST_LINES: usize = 118_300;
 const MOST_LINES_OF: [(&str, usize); 1] = [("host", 35_400)];
 
 /// The most lines of a function outside tests.

@@ -5,6 +5,7 @@ use crate::chart::{Chart, Series};
 use crate::colours::Scale;
 use crate::html::{MOST_CHOICES, escape};
 use crate::image::data_url;
+use crate::originals::Originals;
 use crate::planes::{Grid, Plane};
 use crate::profile::{self, Point};
 use crate::section::Known;
@@ -13,11 +14,8 @@ use crate::words;
 use ferrosz::Value;
 use std::fmt::Write;
 
-/// The most and the fewest rows of a picture for a column. Longer pictures are squeezed.
-const ASPECTS: [f64; 2] = [0.4, 1.6];
-
 /// Planes of the array, or the line that it is.
-pub fn of<V: Value>(known: &Known<'_, V>) -> String {
+pub fn of<V: Value>(known: &Known<'_, V>, originals: &mut Originals) -> String {
     let pair = &known.pair;
     let worst = known.comparison.judgement.largest_error_at;
     let worst = worst.map(|at| at as usize);
@@ -28,7 +26,7 @@ pub fn of<V: Value>(known: &Known<'_, V>) -> String {
         let points = profile::whole(pair);
         html += &lines("All values", "element", known.unit, &points, false);
     } else {
-        html += &choices(known, &planes);
+        html += &choices(known, &planes, originals);
     }
     if let (Some(at), Some(axis)) = (worst, pair.line_axes().first()) {
         let points = profile::around(pair, at, *axis);
@@ -45,14 +43,14 @@ pub fn of<V: Value>(known: &Known<'_, V>) -> String {
 }
 
 /// Sets of three pictures, of which one is shown.
-fn choices<V: Value>(known: &Known<'_, V>, planes: &[Plane]) -> String {
+fn choices<V: Value>(known: &Known<'_, V>, planes: &[Plane], originals: &mut Originals) -> String {
     let set = known.number;
     let grids: Vec<[Grid; 3]> = planes
         .iter()
         .map(|plane| plane.grids(&known.pair))
         .collect();
     let values = grids.iter().flat_map(|[original, ..]| &original.points);
-    let scale = Scale::of_values(values);
+    let scale = originals.scale(values);
     let errors = error_scale(known);
     let mut html = r#"<div class="choices">"#.to_owned();
     for (number, plane) in planes.iter().enumerate() {
@@ -87,7 +85,8 @@ fn choices<V: Value>(known: &Known<'_, V>, planes: &[Plane]) -> String {
             picture([caption, detail, &name], known.unit, grid, scale)
         };
         html += r#"<div class="choice">"#;
-        html += &drawn("Original", &sampled, original, &scale);
+        let image = originals.image(&format!("Original at {name}"), original, &scale);
+        html += &captioned(["Original", &sampled], &image, known.unit, &scale);
         html += &drawn("Reconstruction", &sampled, decoded, &scale);
         html += &drawn("Error", &largest, error, &errors);
         html += "</div>";
@@ -111,17 +110,24 @@ pub fn picture(
     grid: &Grid,
     scale: &Scale,
 ) -> String {
+    let image = format!(
+        r#"<img alt="{caption} at {place}" style="aspect-ratio:1/{:.3}" src="{}"/>"#,
+        grid.aspect(),
+        data_url(grid, scale)
+    );
+    captioned([caption, detail], &image, unit, scale)
+}
+
+/// An image with its caption, a detail of it, and its colours in this unit.
+fn captioned([caption, detail]: [&str; 2], image: &str, unit: &str, scale: &Scale) -> String {
     let [low, high] = scale.labels(unit);
-    let aspect = grid.rows() as f64 / grid.columns.max(1) as f64;
-    let aspect = aspect.clamp(ASPECTS[0], ASPECTS[1]);
     let middle = match scale.is_diverging {
         true => "<span>0</span>",
         false => "",
     };
     format!(
-        r#"<figure class="picture"><figcaption>{caption} <small>{}&#160;</small></figcaption><img alt="{caption} at {place}" style="aspect-ratio:1/{aspect:.3}" src="{}"/><div class="bar" style="background:{}"></div><div class="ends"><span>{}</span>{middle}<span>{}</span></div></figure>"#,
+        r#"<figure class="picture"><figcaption>{caption} <small>{}&#160;</small></figcaption>{image}<div class="bar" style="background:{}"></div><div class="ends"><span>{}</span>{middle}<span>{}</span></div></figure>"#,
         escape(detail),
-        data_url(grid, scale),
         scale.css(),
         escape(&low),
         escape(&high)

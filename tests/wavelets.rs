@@ -6,11 +6,12 @@ use ferrosz::stream::StreamAt;
 use ferrosz::target::Target;
 use ferrosz::ways::{Setting, Way};
 use ferrosz::{
-    Bound, BoundMode, Codec, Compressor, Decompressor, Error, Part, Preset, Value, info,
+    Bound, BoundMode, Codec, Compressor, Decompressor, Error, Part, Preset, Value, info, versions,
 };
 use ferrosz_verify::Comparison;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use std::io::Cursor;
 
 const EXTENTS: [&[u64]; 8] = [
     &[1],
@@ -62,6 +63,12 @@ fn checked<V: Value>(stream: &[u8], field: &[V], name: &str) -> Vec<V> {
     assert!(
         bits(&of_reference) == bits(&decoded),
         "{name}: the reference"
+    );
+    let mut written = Cursor::new(Vec::new());
+    versions::decompress_seek::<V>(1 << 12, stream, &mut written).expect(name);
+    assert!(
+        written.into_inner() == bytemuck::cast_slice::<V, u8>(&decoded),
+        "{name}: to a file"
     );
     let count = decoded.len() as u64;
     let range = count / 3..count - count / 5;

@@ -26,6 +26,7 @@ fn a_bound_with_wavelets_is_kept() {
     let error = info["coefficient_error"].as_f64().expect("a number");
     assert!((error - 0.02).abs() < 1e-8, "{error}");
     let text = place.succeed("info w.fsz");
+    let text = String::from_utf8_lossy(&text.stdout);
     assert!(text.contains("wavelets, coefficients within"), "{text}");
     place.succeed("decompress w.fsz some.f32 --box 7:9,:,11:64");
     place.succeed("decompress w.fsz all.f32");

@@ -271,7 +271,7 @@ mod tests {
             1.0 + light([0.0, 1.0, 0.0])
         );
         let inside = at(&picture, [0.45, 0.5, 0.75]);
-        assert!(inside <= 1.0 && inside >= AMBIENT);
+        assert!((AMBIENT..=1.0).contains(&inside));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
-const MOST_LINES: usize = 118_300;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 35_400)];
+const MOST_LINES: usize = 119_700;
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 36_100)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;

@@ -80,6 +80,14 @@ impl Tiles {
         }
     }
 
+    /// The codes of a field without levels, in C order.
+    fn flat_codes<T: Element>(&self, quantizer: &Quantizer<T>, values: &[T]) -> Vec<u16> {
+        match self.codec.predictor.is_direct() {
+            true => direct(quantizer, values),
+            false => lorenzo(&self.fine, quantizer, values),
+        }
+    }
+
     fn coarse(&self) -> Option<Coarse> {
         let geometry = match self.codec.predictor {
             TilePredictor::Lorenzo | TilePredictor::Direct => return None,
@@ -127,10 +135,7 @@ impl Tiles {
         let mut parts = Vec::new();
         match self.coarse() {
             None => {
-                let codes = match self.codec.predictor.is_direct() {
-                    true => direct(quantizer, values),
-                    false => lorenzo(&self.fine, quantizer, values),
-                };
+                let codes = self.flat_codes(quantizer, values);
                 parts.push(self.part(self.fine, &codes, values));
             }
             Some(coarse) => {

@@ -195,7 +195,10 @@ impl<V: Value> Whole<'_, V> {
         let (start, slopes, bytes) = self.choose_levels(limits, sample)?;
         let of_wavelets = self.approach_wavelets(limits, extents, bytes)?;
         let is_shorter = |candidate: &Candidate, than: f64| candidate.stream.len() as f64 <= than;
-        if of_wavelets.as_ref().is_none_or(|it| !is_shorter(it, bytes)) {
+        if of_wavelets
+            .as_ref()
+            .is_none_or(|it| !is_shorter(it, CLEARLY * bytes))
+        {
             self.approach_bound(limits, (start, slopes), is_large)?;
         }
         let best = self.best.as_ref();
@@ -337,6 +340,9 @@ impl<V: Value> Whole<'_, V> {
         })
     }
 }
+
+/// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these.
+const CLEARLY: f64 = 0.95;
 
 /// Compressions of a large field at most.
 const WHOLE_TRIALS: u32 = 3;

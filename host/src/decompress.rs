@@ -130,8 +130,8 @@ impl Decompressor {
     }
 
     /// The device that decompresses this many elements of a stream to host memory: the device that was set, or the
-    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts whose elements are apart in the coded field, and levels in
-    /// a box, are decoded on the CPU, whatever it is.
+    /// choice of [`Device::Auto`], which is started if it is a GPU. Parts whose elements are apart in the coded field, streams of
+    /// coefficients of wavelets, and levels in a box, are decoded on the CPU, whatever it is.
     ///
     /// # Errors
     ///

@@ -73,7 +73,7 @@ impl Compressor {
         }
     }
 
-    /// The compressor that always keeps what it keeps of this field.
+    /// The same compressor, which keeps the zeros and the signs that a preset keeps of this field.
     pub(crate) fn keeping_of_field<T: Element>(self, field: &[T]) -> Self {
         let keep = self.keeping.of(census(field));
         self.with_keeping(Keeping::just(keep))

@@ -7,7 +7,7 @@ use ferrosz_codec::{Bound, Codec};
 
 impl Compressor {
     /// Codes the coefficients of wavelets in place of values, by [`Codec::DIRECT_RANS`]. At the same mean error, smooth fields then
-    /// take fewer bytes; at the same bound, most take more. Every value is within the bound: what is not is corrected.
+    /// take fewer bytes; at the same bound, most take more. A value that coefficients leave outside of the bound is corrected.
     ///
     /// A value depends on all coefficients around it, so a part of the field takes as long to decode as all of it. The transform
     /// runs on the CPU, whatever the device. A chunk has 64 tiles, if [`Compressor::chunk_length`] has set no others.

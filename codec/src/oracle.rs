@@ -346,8 +346,8 @@ fn decode<T: Element>(
         Codec::Blocks(codec) => blocks_of(codec, &layout).decompress(&quantizer, of_field),
         Codec::Tiles(codec) => tiles_of(codec, &layout).decompress(&quantizer, of_field),
     }?;
-    if Wavelets::of_records(records)?.is_some() {
-        values = wavelet::field(&header.extents, &values);
+    if let Some(wavelets) = Wavelets::of_records(records)? {
+        values = wavelet::field(&header.extents, wavelets.order, &values);
     }
     let classes = Classes::from_records(records, header.classes, header.dtype)?;
     let found = mask::decode(&layout, of_mask)?;

@@ -176,8 +176,8 @@ fn salvage_of<T: Element>(
     };
     if spread(stream, &mut lost) {
         values.fill(T::NAN);
-    } else if stream.wavelets.is_some() {
-        let field = wavelet::field_of(&stream.header.extents, values)?;
+    } else if let Some(wavelets) = &stream.wavelets {
+        let field = wavelet::field_of(wavelets, &stream.header.extents, values)?;
         values.copy_from_slice(&field);
     }
     decode_values(&stream.mapping, values);

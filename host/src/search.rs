@@ -149,6 +149,8 @@ struct Candidate {
     step: u32,
     compressor: Compressor,
     stream: Vec<u8>,
+    /// Its mean errors, if the goal is about them.
+    errors: Option<Errors>,
 }
 
 impl<V: Value> Whole<'_, V> {
@@ -184,42 +186,52 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
-    /// Searches a mean error with the levels' bounds of a sample.
+    /// Searches a mean error with the help of a sample: with wavelets, and with the levels' bounds that have the fewest bytes.
     fn approach(&mut self, limits: &Limits, extents: &Extents) -> Result<(), Error> {
         let sample = Sample::new(&self.compressor, extents, self.field)?;
         let is_large = sample.is_some();
-        let sample = match sample {
+        let mut sample = match sample {
             Some(sample) => sample,
             None => Sample::of_all(&self.compressor, self.field)?,
         };
-        let (start, slopes, bytes) = self.choose_levels(limits, sample)?;
-        let of_wavelets = self.approach_wavelets(limits, extents, bytes)?;
-        let is_shorter = |candidate: &Candidate, than: f64| candidate.stream.len() as f64 <= than;
-        if of_wavelets
-            .as_ref()
-            .is_none_or(|it| !is_shorter(it, CLEARLY * bytes))
-        {
-            self.approach_bound(limits, (start, slopes), is_large)?;
+        let share = self.field.len() as f64 / sample.field.len().max(1) as f64;
+        let usual = self.compressor.at_step(limits.start, self.field)?;
+        let of_usual = sample.reach(usual, &self.goal, bound_of(limits.start), limits)?;
+        let of_wavelets = self.approach_wavelets(limits, extents, &mut sample, of_usual.bytes)?;
+        let bytes_of_wavelets = match &of_wavelets {
+            Some(candidate) => candidate.stream.len() as f64,
+            None => f64::INFINITY,
+        };
+        if bytes_of_wavelets > BY_FAR * of_usual.bytes * share {
+            let found = self.choose_levels(limits, &mut sample, (usual, of_usual))?;
+            if bytes_of_wavelets > CLEARLY * found.bytes * share {
+                let has_other = of_wavelets.is_some();
+                self.approach_bound(limits, (found.bound, sample.slopes), (is_large, has_other))?;
+            }
         }
-        let best = self.best.as_ref();
-        let bytes = best.map_or(f64::INFINITY, |best| best.stream.len() as f64);
-        if let Some(candidate) = of_wavelets.filter(|it| is_shorter(it, bytes)) {
-            self.best = Some(candidate);
+        let best = self.best.as_ref().map(|best| best.stream.len() as f64);
+        if bytes_of_wavelets <= best.unwrap_or(f64::INFINITY) {
+            self.best = of_wavelets.or(self.best.take());
         }
         Ok(())
     }
 
-    /// Searches the bound of the chosen compressor.
+    /// Searches the bound of the chosen compressor. A large field that has another stream for the goal is not compressed until one
+    /// of this compressor meets it.
     fn approach_bound(
         &mut self,
         limits: &Limits,
         (start, slopes): (f64, Slopes),
-        is_large: bool,
+        (is_large, has_other): (bool, bool),
     ) -> Result<(), Error> {
-        let Some(bound) = self.close_in(limits, start, slopes)? else {
+        let trials = match is_large {
+            true => WHOLE_TRIALS - self.compressions,
+            false => WHOLE_TRIALS,
+        };
+        let Some(bound) = self.close_in(limits, start, slopes, trials)? else {
             return Ok(());
         };
-        if is_large && self.best.is_some() {
+        if is_large && (has_other || self.best.is_some()) {
             return Ok(());
         }
         let start = step_of(bound).min(limits.most);
@@ -235,39 +247,36 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
-    /// Chooses codec, rank and levels' bounds by a sample; returns the bound to begin with, how figures change with it, and the
-    /// bytes that are expected.
+    /// Chooses codec, rank and levels' bounds by a sample, of which the usual ones are given with what they need; returns what is
+    /// expected of the sample at the goal.
     fn choose_levels(
         &mut self,
         limits: &Limits,
-        mut sample: Sample<V>,
-    ) -> Result<(f64, Slopes, f64), Error> {
-        let start = bound_of(limits.start);
-        let chosen = |it: Compressor| it.at_step(limits.start, self.field);
-        let usual = chosen(self.compressor)?;
+        sample: &mut Sample<V>,
+        (usual, of_usual): (Compressor, Trial),
+    ) -> Result<Trial, Error> {
         let (best, found) = match self.compressor.with_levels(levels::first()) {
-            None => (usual, sample.reach(usual, &self.goal, start, limits)?),
+            None => (usual, of_usual),
             Some(with_levels) => {
-                let both = [usual, chosen(with_levels)?];
-                sample.best_levels(both, start, &self.goal, limits)?
+                let with_levels = with_levels.at_step(limits.start, self.field)?;
+                sample.best_levels((usual, of_usual), with_levels, &self.goal, limits)?
             }
         };
         self.chosen = Some(best);
-        let share = self.field.len() as f64 / sample.field.len().max(1) as f64;
-        Ok((found.bound, sample.slopes, found.bytes * share))
+        Ok(found)
     }
 
-    /// Compresses the field at most [`WHOLE_TRIALS`] times, from a bound on; the bound to go on with, if no figure is near to the
-    /// goal.
+    /// Compresses the field so many times at most, from a bound on; the bound to go on with, if no figure is near to the goal.
     fn close_in(
         &mut self,
         limits: &Limits,
         start: f64,
         mut slopes: Slopes,
+        trials: u32,
     ) -> Result<Option<f64>, Error> {
         let [least, aim] = NEAR.map(|part| part * self.goal.high());
         let (mut bound, mut before) = (start, None);
-        for _ in 0..WHOLE_TRIALS {
+        for _ in 0..trials {
             let step = step_of(bound).clamp(1, limits.most);
             let figure = self.figure(step)?;
             if (least..=self.goal.high()).contains(&figure) {
@@ -300,10 +309,12 @@ impl<V: Value> Whole<'_, V> {
         let compressor = self.at_step(step)?;
         let stream = compressor.compress(self.field)?;
         self.compressions += 1;
-        let figure = match goal.is_ratio() {
-            true => ratio(size_of_val(self.field) as u64, stream.len() as u64),
-            false => goal.of(measure::<V>(&compressor, self.valid, &stream)?),
+        let errors = match goal.is_ratio() {
+            true => None,
+            false => Some(measure::<V>(&compressor, self.valid, &stream)?),
         };
+        let bytes = [size_of_val(self.field), stream.len()].map(|bytes| bytes as u64);
+        let figure = errors.map_or(ratio(bytes[0], bytes[1]), |errors| goal.of(errors));
         self.highest = self.highest.max(figure);
         let best = self.best.as_ref().map(|best| best.step);
         let is_best = best != Some(step) && better(&goal, best, step) == step;
@@ -312,6 +323,7 @@ impl<V: Value> Whole<'_, V> {
                 step,
                 compressor,
                 stream,
+                errors,
             });
         }
         Ok(figure)
@@ -323,7 +335,10 @@ impl<V: Value> Whole<'_, V> {
             self.figure(0)?;
         }
         let Some(Candidate {
-            compressor, stream, ..
+            compressor,
+            stream,
+            errors,
+            ..
         }) = self.best.take()
         else {
             return Err(Error::TargetNotReached {
@@ -331,7 +346,10 @@ impl<V: Value> Whole<'_, V> {
                 best: self.highest,
             });
         };
-        let errors = measure::<V>(&compressor, self.valid, &stream)?;
+        let errors = match errors {
+            Some(errors) => errors,
+            None => measure::<V>(&compressor, self.valid, &stream)?,
+        };
         let sizes = [size_of_val(self.field), stream.len()].map(|bytes| bytes as u64);
         Ok(Found {
             compressor,
@@ -343,6 +361,9 @@ impl<V: Value> Whole<'_, V> {
 
 /// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these.
 const CLEARLY: f64 = 0.95;
+
+/// Wavelets with at most this part of the bytes that are expected of the usual levels' bounds are taken without a search of others.
+const BY_FAR: f64 = 0.6;
 
 /// Compressions of a large field at most.
 const WHOLE_TRIALS: u32 = 3;

@@ -315,10 +315,6 @@ impl Goal {
         }
     }
 
-    pub(crate) fn kind(&self) -> TargetKind {
-        self.kind
-    }
-
     pub(crate) fn is_ratio(&self) -> bool {
         self.kind == TargetKind::Ratio
     }
@@ -356,6 +352,14 @@ impl Goal {
         match self.is_ratio() {
             true => figure >= self.low,
             false => figure <= self.high,
+        }
+    }
+
+    /// The goal of a mean error of at least this part of the largest one.
+    pub(crate) fn at_least(self, part: f64) -> Self {
+        Self {
+            low: self.high * part,
+            ..self
         }
     }
 

@@ -505,9 +505,9 @@ class Stream:
         conversions = [contents for kind, contents in self.records if kind == "CONV"]
         self.offset = conversion.read_record(conversions, header.value_type, header.conversion)
         waves = [contents for kind, contents in self.records if kind == "WAVE"]
-        # Section 35: the error of elements, or None if the coded field has no coefficients.
-        self.wave_error = wavelet.read_record(waves, header.predictor == DIRECT and header.error != 0)
-        self.value_error = float(header.error) if self.wave_error is None else self.wave_error
+        # Section 35: the error of elements and the order of levels, or None if the coded field has no coefficients.
+        self.waves = wavelet.read_record(waves, header.predictor == DIRECT and header.error != 0)
+        self.value_error = float(header.error) if self.waves is None else self.waves[0]
         if conversions:
             self.value_error = struct.unpack_from("<d", conversions[0])[0]
         self.safeguards = safeguards.read_record([contents for kind, contents in self.records if kind == "SAFE"])

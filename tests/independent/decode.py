@@ -45,7 +45,7 @@ def corrections(data, identity):
     """Section 30: the corrections of the stream with this identity."""
     stream = Stream(data)
     is_own = stream.outer == [identity.to_bytes(8, "little")]
-    if not is_own or stream.header.value_type != conversion.I16 or stream.safeguards or stream.wave_error is not None:
+    if not is_own or stream.header.value_type != conversion.I16 or stream.safeguards or stream.waves is not None:
         raise ValueError("section CORR has the corrections of another stream")
     return values_of_stream(stream)
 
@@ -70,8 +70,8 @@ def coded_field(stream, level):
     # Overflow and NaN are results like others; NumPy need not warn of them.
     with np.errstate(all="ignore"):
         field = tiles.decode_field(stream, level) if header.is_tiles else blocks.decode_field(stream)
-        if stream.wave_error is not None:
-            field = wavelet.elements(field, header.extents)
+        if stream.waves is not None:
+            field = wavelet.elements(field, header.extents, stream.waves[1])
         if header.bound_mode == PWREL and header.error != 0:
             field = logarithm.magnitudes(field)
     field = masks.lay_over(stream, field)
@@ -84,7 +84,7 @@ def values_of(stream, coded):
     elements = in_order(coded, stream.order)
     with np.errstate(all="ignore"):
         values = conversion.to_values(elements, header.value_type, header.conversion, stream.offset)
-        if stream.safeguards or stream.wave_error is not None:
+        if stream.safeguards or stream.waves is not None:
             is_relative = header.bound_mode == PWREL and header.error != 0
             error = float(header.bound) if is_relative else stream.value_error
             values = safeguards.mend(stream, values, error, is_relative, corrections)

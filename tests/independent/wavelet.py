@@ -17,7 +17,7 @@ REST = float("inf")  # counts as a level above all others
 
 
 def read_record(records, is_direct):
-    """The absolute error of the elements, by the records `WAVE`; None if there are none."""
+    """The absolute error of the elements, and whether levels are by turns, by the records `WAVE`; None without them."""
     if not records:
         return None
     if len(records) > 1:
@@ -27,20 +27,20 @@ def read_record(records, is_direct):
     if len(records[0]) != 8:
         raise ValueError(f"record WAVE: {len(records[0])} bytes")
     (error,) = struct.unpack("<d", records[0])
-    if not np.isfinite(error) or np.signbit(error):
-        raise ValueError("record WAVE: the error is not finite or has its sign bit set")
-    return error
+    if not np.isfinite(error):
+        raise ValueError("record WAVE: the error is not finite")
+    return abs(error), bool(np.signbit(error))
 
 
-def elements(coefficients, extents):
+def elements(coefficients, extents, by_turns):
     """The elements of a field of these extents, in C order, as an array of its dimensions (Z, Y, X)."""
     field = dimensions(extents)
     result = np.empty(field, dtype=coefficients.dtype)
     flat, begin = coefficients.ravel(), 0
     for box in boxes(field):
         here = result[box]
-        here[...] = in_space(flat[begin : begin + here.size], here.shape)
-        unlift_box(here)
+        here[...] = in_space(flat[begin : begin + here.size], here.shape, by_turns)
+        unlift_box(here, by_turns)
         begin += here.size
     return result
 
@@ -84,9 +84,16 @@ def extent(n, level):
     return ceil_div(n, 1 << min(level, levels(n)))
 
 
-def unlift_box(box):
+def unlift_box(box, by_turns):
     """The transform of a box (z, y, x) in reverse, in place."""
     z, y, x = box.shape
+    if by_turns:
+        for m in reversed(range(max(levels(z), levels(y), levels(x)))):
+            here = box[: extent(z, m), : extent(y, m), : extent(x, m)]
+            for axis in (2, 1, 0):
+                if m < levels(box.shape[axis]):
+                    unlift(here, axis)
+        return
     for m in reversed(range(max(levels(y), levels(x)))):
         here = box[:, : extent(y, m), : extent(x, m)]
         if m < levels(x):
@@ -126,44 +133,37 @@ def around_odd(s, count):
 # Bands, and the order of coefficients.
 
 
-def bands(box):
+def bands(box, by_turns):
     """The bands of a box (z, y, x) in their order, as slices along its dimensions."""
     z, y, x = box
-    found = list(itertools.product(parts_along(z), parts_of_planes(y, x)))
-    found.sort(key=lambda parts: -min(level for level, *_ in parts))  # equally coarse ones keep their order
-    return [(of_z, of_y, of_x) for (_, of_z), (_, of_y, of_x) in found]
+    if by_turns:
+        return [(of_z, of_y, of_x) for _, (of_y, of_x, of_z) in parts((y, x, z))]
+    found = list(itertools.product(parts((z,)), parts((y, x))))
+    found.sort(key=lambda pair: -min(level for level, _ in pair))  # equally coarse ones keep their order
+    return [of_z + of_plane for (_, of_z), (_, of_plane) in found]
 
 
-def parts_along(n):
-    """The parts along z in their order: level and positions."""
-    result = [(REST, slice(0, extent(n, levels(n))))]
-    for level in reversed(range(levels(n))):
-        result.append((level, slice(extent(n, level + 1), extent(n, level))))
-    return result
-
-
-def parts_of_planes(y, x):
-    """The parts of planes in their order: level and positions along y and x."""
-    most = max(levels(y), levels(x))
-    result = [(REST, slice(0, extent(y, most)), slice(0, extent(x, most)))]
+def parts(lengths):
+    """The parts of axes in their order: level and positions. The axes are z, or y and x, and z behind these."""
+    most = max(levels(n) for n in lengths)
+    result = [(REST, tuple(slice(0, extent(n, most)) for n in lengths))]
     for m in reversed(range(most)):
-        near_y, near_x = slice(0, extent(y, m + 1)), slice(0, extent(x, m + 1))
-        far_y, far_x = slice(extent(y, m + 1), extent(y, m)), slice(extent(x, m + 1), extent(x, m))
-        if m < levels(y):
-            result.append((m, far_y, near_x))
-        if m < levels(x):
-            result.append((m, near_y, far_x))
-        if m < levels(y) and m < levels(x):
-            result.append((m, far_y, far_x))
+        for number in range(1, 1 << len(lengths)):
+            odd = [number >> i & 1 for i in range(len(lengths))]
+            if any(is_odd and m >= levels(n) for is_odd, n in zip(odd, lengths)):
+                continue
+            ends = [(extent(n, m + 1), extent(n, m)) if is_odd else (0, extent(n, m + 1))
+                    for is_odd, n in zip(odd, lengths)]
+            result.append((m, tuple(slice(*pair) for pair in ends)))
     return result
 
 
-def in_space(coefficients, box):
+def in_space(coefficients, box, by_turns):
     """The coefficients of a box at their positions."""
     z, y, _ = box
     block = (8, 8, 8) if z > 1 else (1, 16, 32) if y > 1 else (1, 1, 512)
     result, begin = np.empty(box, dtype=coefficients.dtype), 0
-    for band in bands(box):
+    for band in bands(box, by_turns):
         there = result[band]
         places = places_by_block(there.shape, block)
         of_band = np.empty(there.size, dtype=coefficients.dtype)

@@ -1,13 +1,12 @@
 //! Wavelets: boxes of a field become coefficients, and back. FORMAT.md, section 35.
 //!
 //! The wavelet is that of A. Cohen, I. Daubechies and J.-C. Feauveau (1992) with filters of 9 and 7 taps, computed by lifting
-//! (I. Daubechies and W. Sweldens, 1998). Along z it is applied with all levels first, then along y and x level by level, as
-//! in S. Li et al., "SPERR" (IPDPS'23).
+//! (I. Daubechies and W. Sweldens, 1998). Its levels have one of the two orders of S. Li et al., "SPERR" (IPDPS'23).
 
 mod bands;
 mod boxes;
 
-pub use bands::{each_run, line_levels};
+pub use bands::{LevelOrder, each_run, left, line_levels};
 pub use boxes::{FieldBox, FieldBoxes};
 
 use crate::container::record;
@@ -131,6 +130,8 @@ impl SideBySide {
 pub struct Wavelets {
     /// The absolute error that no element's error exceeds once its corrections are added.
     pub error: f64,
+    /// The order of levels. It is the sign of the error in the record.
+    pub order: LevelOrder,
 }
 
 impl Wavelets {
@@ -140,9 +141,10 @@ impl Wavelets {
     /// The record, for the end of a stream's records.
     #[cfg(feature = "alloc")]
     pub fn to_records(self) -> alloc::vec::Vec<u8> {
+        let sign = u64::from(self.order == LevelOrder::ByTurns) << 63;
         record::to_bytes(&[Record {
             kind: RecordKind::WAVE,
-            contents: &self.error.to_le_bytes(),
+            contents: &(self.error.to_bits() | sign).to_le_bytes(),
         }])
     }
 
@@ -160,10 +162,15 @@ impl Wavelets {
             }
             let contents = <[u8; Self::BYTES]>::try_from(record.contents);
             let error = contents.map_or(f64::NAN, f64::from_le_bytes);
-            if !error.is_finite() || error.is_sign_negative() {
+            if !error.is_finite() {
                 return Err(invalid("the error of wavelets is impossible"));
             }
-            if found.replace(Self { error }).is_some() {
+            let order = match error.is_sign_negative() {
+                true => LevelOrder::ByTurns,
+                false => LevelOrder::DepthFirst,
+            };
+            let error = error.abs();
+            if found.replace(Self { error, order }).is_some() {
                 return Err(invalid("there are two records of wavelets"));
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::container::extents::Extents;
 use crate::element::Element;
+use crate::mapping::wavelet::LevelOrder;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,29 +14,33 @@ const STEPS: [f64; 4] = [
 ];
 const K: f64 = 1.230174104914001;
 
-/// The coefficients of a field, in their order.
-pub fn coefficients<T: Element>(extents: &Extents, values: &[T]) -> Vec<T> {
+/// The coefficients of a field by an order of levels, in their order.
+pub fn coefficients<T: Element>(extents: &Extents, levels: LevelOrder, values: &[T]) -> Vec<T> {
     let mut all = Vec::new();
     for places in boxes(extents) {
         let mut one = BoxCells::new(&places, |place| values[place]);
-        for pass in one.passes() {
+        for pass in one.passes(levels) {
             one.each_line(pass, |line| lifted(&line));
         }
-        all.extend(one.order().into_iter().map(|at| one.cells[at]));
+        all.extend(one.order(levels).into_iter().map(|at| one.cells[at]));
     }
     all
 }
 
 /// The field of coefficients.
-pub(super) fn field<T: Element>(extents: &Extents, coefficients: &[T]) -> Vec<T> {
+pub(super) fn field<T: Element>(
+    extents: &Extents,
+    levels: LevelOrder,
+    coefficients: &[T],
+) -> Vec<T> {
     let mut values = vec![T::ZERO; coefficients.len()];
     let mut first = 0;
     for places in boxes(extents) {
         let mut one = BoxCells::new(&places, |_| T::ZERO);
-        for (number, at) in one.order().into_iter().enumerate() {
+        for (number, at) in one.order(levels).into_iter().enumerate() {
             one.cells[at] = coefficients[first + number];
         }
-        for pass in one.passes().into_iter().rev() {
+        for pass in one.passes(levels).into_iter().rev() {
             one.each_line(pass, |line| unlifted(&line));
         }
         first += one.cells.len();
@@ -122,15 +127,22 @@ impl<T: Element> BoxCells<T> {
     }
 
     /// The passes of an encoder.
-    fn passes(&self) -> Vec<Pass> {
+    fn passes(&self, order: LevelOrder) -> Vec<Pass> {
         let [z, y, x] = self.lengths;
+        let by_turns = order == LevelOrder::ByTurns;
         let mut passes = Vec::new();
         for level in 0..levels(z) {
             let below = [left(z, level), y, x];
-            passes.push(Pass { axis: 0, below });
+            if !by_turns {
+                passes.push(Pass { axis: 0, below });
+            }
         }
-        for level in 0..levels(y).max(levels(x)) {
-            let below = [z, left(y, level), left(x, level)];
+        for level in 0..levels(y).max(levels(x)).max(levels(z)) {
+            let deep = if by_turns { left(z, level) } else { z };
+            let below = [deep, left(y, level), left(x, level)];
+            if by_turns && level < levels(z) {
+                passes.push(Pass { axis: 0, below });
+            }
             if level < levels(y) {
                 passes.push(Pass { axis: 1, below });
             }
@@ -168,7 +180,7 @@ impl<T: Element> BoxCells<T> {
     }
 
     /// The cells of the coefficients in their order: sorted by what section 35 says comes first.
-    fn order(&self) -> Vec<usize> {
+    fn order(&self, order: LevelOrder) -> Vec<usize> {
         let [depth, height, width] = self.lengths;
         let block = match self.lengths.map(|length| length > 1) {
             [true, ..] => [8, 8, 8],
@@ -179,12 +191,22 @@ impl<T: Element> BoxCells<T> {
         for z in 0..depth {
             for y in 0..height {
                 for x in 0..width {
-                    let (of_z, first_z) = part_of_line(depth, z);
-                    let (of_plane, kind, first) = part_of_plane([height, width], [y, x]);
-                    let within = [z - first_z, y - first[0], x - first[1]];
+                    let (levels, kind, first) = match order {
+                        LevelOrder::DepthFirst => {
+                            let (of_z, first_z) = part_of_line(depth, z);
+                            let (of_plane, kind, first) = part_of_plane([height, width], [y, x]);
+                            let levels = [of_z.min(of_plane), of_z, of_plane];
+                            (levels, kind, [first_z, first[0], first[1]])
+                        }
+                        LevelOrder::ByTurns => {
+                            let (level, kind, first) = part_of_box(self.lengths, [z, y, x]);
+                            ([level; 3], kind, first)
+                        }
+                    };
+                    let within = [z - first[0], y - first[1], x - first[2]];
                     let in_blocks: [usize; 3] = core::array::from_fn(|i| within[i] / block[i]);
                     // Higher levels first; the rest has one above all others.
-                    let band = [of_z.min(of_plane), of_z, of_plane].map(|level| u32::MAX - level);
+                    let band = levels.map(|level| u32::MAX - level);
                     keyed.push((band, kind, in_blocks, within, self.at([z, y, x])));
                 }
             }
@@ -216,6 +238,20 @@ fn part_of_plane([height, width]: [usize; 2], [y, x]: [usize; 2]) -> (u32, u32, 
         }
     }
     (u32::MAX, 0, [0, 0])
+}
+
+/// As [`part_of_plane`], of a position of a box whose levels are lifted by turns.
+fn part_of_box(lengths: [usize; 3], at: [usize; 3]) -> (u32, u32, [usize; 3]) {
+    for level in 0..lengths.map(levels).into_iter().fold(0, u32::max) {
+        let low = lengths.map(|length| left(length, level + 1));
+        let behind: [bool; 3] = core::array::from_fn(|axis| at[axis] >= low[axis]);
+        if behind.contains(&true) {
+            let first = core::array::from_fn(|axis| if behind[axis] { low[axis] } else { 0 });
+            let [z, y, x] = behind.map(u32::from);
+            return (level, 4 * z + 2 * x + y, first);
+        }
+    }
+    (u32::MAX, 0, [0; 3])
 }
 
 /// The values of a line at positions of a parity after a step: each and the sum of its neighbours times a factor.

@@ -22,6 +22,7 @@ use ferrosz_codec::Element;
 use ferrosz_codec::bound::Extremes;
 use ferrosz_codec::container::layout::{Family, Layout};
 use ferrosz_codec::container::region::Region;
+use ferrosz_codec::mapping::wavelet::Wavelets;
 use ferrosz_codec::predict::interp::tune::TighteningChoice;
 use ferrosz_codec::quantize::field::Quantizer;
 use ferrosz_codec::with_element;
@@ -219,8 +220,8 @@ fn with_reader_of<T: Element>(
         }
         Family::Tiles(layout) => {
             let reader = tiles::Reader::new(version, stream, &layout, verify)?;
-            if stream.wavelets.is_some() {
-                return work_on_wavelets(stream, &reader, progress, work);
+            if let Some(wavelets) = &stream.wavelets {
+                return work_on_wavelets((stream, wavelets), &reader, progress, work);
             }
             work(&|region, values| reader.read(region, values, progress))
         }
@@ -229,7 +230,7 @@ fn with_reader_of<T: Element>(
 
 /// As [`with_reader_of`], of coefficients. A value depends on coefficients all over its box, so all are decoded.
 fn work_on_wavelets<T: Element>(
-    stream: &StreamRef<'_>,
+    (stream, wavelets): (&StreamRef<'_>, &Wavelets),
     reader: &tiles::Reader<'_, T>,
     progress: Progress<'_>,
     work: Work<'_, T>,
@@ -241,7 +242,7 @@ fn work_on_wavelets<T: Element>(
         &mut coefficients,
         SILENT,
     )?;
-    let field = wavelet::field_of(&stream.header.extents, &coefficients)?;
+    let field = wavelet::field_of(wavelets, &stream.header.extents, &coefficients)?;
     work(&|region, values| {
         region.cut(0, elements, |run, at| {
             let run = &field[run.start as usize..run.end as usize];

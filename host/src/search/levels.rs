@@ -8,9 +8,10 @@ use crate::error::Error;
 use crate::search::measure;
 use crate::search::sample::Sample;
 use crate::search::steps::{Limits, bound_of, step_of};
+use crate::search::wavelets::at_error;
 use crate::target::Goal;
+use ferrosz_codec::Value;
 use ferrosz_codec::predict::interp::parameters::Tightening;
-use ferrosz_codec::{Bound, Value};
 
 /// Alpha and beta of the levels, from those of rough fields to those of smooth ones.
 const LEVELS: [Tightening; 7] = [
@@ -101,16 +102,15 @@ const TRIALS: u32 = 5;
 
 impl<V: Value> Sample<V> {
     /// Of two compressors that are chosen for the whole field at a bound, the one with the fewest bytes at the goal, with the
-    /// levels' bounds that it then has, and what they are expected to need. The first one has the usual bounds of levels, the other
-    /// one has levels.
+    /// levels' bounds that it then has, and what they are expected to need. The first one has the usual bounds of levels, and is
+    /// given with what it needs; the other one has levels.
     pub(super) fn best_levels(
         &mut self,
-        [usual, with_levels]: [Compressor; 2],
-        start: f64,
+        (usual, of_usual): (Compressor, Trial),
+        with_levels: Compressor,
         goal: &Goal,
         limits: &Limits,
     ) -> Result<(Compressor, Trial), Error> {
-        let of_usual = self.reach(usual, goal, start, limits)?;
         let levels_at = |levels: usize, dead: usize| {
             let tightening = LEVELS[levels].with_dead_zone(DEAD[dead]);
             with_levels.with_levels(tightening).unwrap_or(with_levels)
@@ -138,7 +138,17 @@ impl<V: Value> Sample<V> {
         start: f64,
         limits: &Limits,
     ) -> Result<Trial, Error> {
-        let compressor = self.compressor.like(&of_whole);
+        self.reach_with(self.compressor.like(&of_whole), goal, start, limits)
+    }
+
+    /// As [`Self::reach`], of a compressor for the sample.
+    pub(super) fn reach_with(
+        &mut self,
+        compressor: Compressor,
+        goal: &Goal,
+        start: f64,
+        limits: &Limits,
+    ) -> Result<Trial, Error> {
         let wanted = goal.high();
         // Three digits, and no more than the largest.
         let near = |bound: f64| bound_of(step_of(bound).clamp(1, limits.most));
@@ -161,7 +171,7 @@ impl<V: Value> Sample<V> {
     }
 
     fn trial(&self, compressor: Compressor, goal: &Goal, bound: f64) -> Result<Trial, Error> {
-        let compressor = compressor.with_bound(Bound::abs(bound)?);
+        let compressor = at_error(compressor, bound)?;
         let stream = compressor.compress(&self.field)?;
         let errors = measure::<V>(&compressor, &self.valid, &stream)?;
         Ok(Trial {

@@ -131,6 +131,12 @@ impl Effort {
         probes: 16,
     };
 
+    /// For trials that compress nothing.
+    pub(super) const FEW: Self = Self {
+        tries: 8,
+        probes: 0,
+    };
+
     /// For a large field with a sample, which makes the probes.
     pub(super) const GUIDED: Self = Self {
         tries: 12,

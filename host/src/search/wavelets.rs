@@ -1,114 +1,156 @@
 //! Streams of wavelets' coefficients for a mean error: another candidate for the shortest.
 //!
-//! The transform nearly keeps sums of squares. So the mean error that an error of coefficients leads to is known without a
-//! compression, but for some per cent, which two more compressions correct at most.
+//! What an error of coefficients does to the field is known without coding them, so the whole field is compressed once.
 
 use crate::error::Error;
-use crate::search::steps::{Limits, bound_of, step_of};
-use crate::search::{Candidate, NEAR, Whole, measure, numbers};
-use crate::target::TargetKind;
-use crate::{Compressor, Decompressor, Preset, wavelet};
+use crate::search::sample::Sample;
+use crate::search::steps::{Effort, Limits, bound_of, seek, step_of};
+use crate::search::{Candidate, Whole, measure};
+use crate::target::errors;
+use crate::wavelet::FieldCoefficients;
+use crate::{Compressor, Preset, parallel};
 use ferrosz_codec::container::extents::Extents;
+use ferrosz_codec::mapping::Keep;
 use ferrosz_codec::{Bound, Element, Value};
 
 /// The bound of values in a trial, in errors of coefficients. Hardly a value is off by so much.
 const ROOM: f64 = 8.0;
 
-/// Trials at most.
-const TRIALS: u32 = 3;
+/// A mean error of at least this part of the largest that the goal allows ends the trials.
+const NEAR: f64 = 0.997;
 
-/// The root mean square of errors whose mean magnitude is 1, if they are normal ones.
-const OF_MEAN: f64 = 1.2533;
+/// Wavelets that take more than this part of the bytes that others take of a sample are not tried with the field.
+const HARDLY_LONGER: f64 = 1.1;
 
-/// Wavelets that are longer than this part of what is predicted without them are not tried again.
-const HARDLY_LONGER: f64 = 1.02;
+/// Values of a task.
+const TASK: usize = 1 << 16;
+
+/// A compressor with an absolute bound; one that has wavelets gets an error of coefficients, and a bound that hardly ever needs a
+/// correction.
+pub(super) fn at_error(compressor: Compressor, error: f64) -> Result<Compressor, Error> {
+    Ok(match compressor.has_wavelets() {
+        true => (compressor.wavelets_within(error)?).with_bound(Bound::abs(ROOM * error)?),
+        false => compressor.with_bound(Bound::abs(error)?),
+    })
+}
 
 impl<V: Value> Whole<'_, V> {
-    /// A stream of coefficients that meets the goal, which is a mean error; none if there is none, or if it is clearly longer than
-    /// `others`. They are for the smallest streams, and bounds that are no promise yet.
+    /// A stream of coefficients that meets the goal, which is a mean error; none if there is none, or if a sample has more bytes
+    /// with wavelets than the bytes `others`. They are for the smallest streams, and bounds that are no promise yet.
     pub(super) fn approach_wavelets(
         &mut self,
         limits: &Limits,
         extents: &Extents,
+        sample: &mut Sample<V>,
         others: f64,
     ) -> Result<Option<Candidate>, Error> {
         let is_wished = self.compressor.preset() == Some(Preset::Small);
         if !is_wished || !self.compressor.can_have_wavelets() {
             return Ok(None);
         }
-        let compressor = self.compressor.keeping_of_field(self.valid);
-        let sample = wavelet::CoefficientSample::new(extents, self.valid)?;
-        let mut aim = NEAR[1] * self.rmse_of_goal();
-        let mut best: Option<(Compressor, Vec<u8>)> = None;
-        for _ in 0..TRIALS {
-            let error = largest_within(&sample, aim, limits);
-            let trial = compressor.wavelets_within(error)?;
-            let trial = trial.with_bound(Bound::abs(bound_of(step_of(ROOM * error)))?);
-            let stream = trial.compress(self.field)?;
-            self.compressions += 1;
-            if stream.len() as f64 > others * HARDLY_LONGER {
-                break;
-            }
-            let figure = self.goal.of(measure::<V>(&trial, self.valid, &stream)?);
-            let is_shorter = |(_, best): &(_, Vec<u8>)| stream.len() < best.len();
-            if figure <= self.goal.high() && best.as_ref().is_none_or(is_shorter) {
-                best = Some((trial, stream));
-            }
-            if (NEAR[0]..=1.0).contains(&(figure / self.goal.high())) {
-                break;
-            }
-            aim *= NEAR[1] * self.goal.high() / figure;
+        let of_sample = (sample.compressor.keeping_of_field(&sample.valid)).wavelets();
+        let slopes = sample.slopes;
+        let found = sample.reach_with(of_sample, &self.goal, bound_of(limits.start), limits)?;
+        sample.slopes = slopes;
+        if found.bytes > HARDLY_LONGER * others {
+            return Ok(None);
         }
-        best.map(|(trial, stream)| self.within_its_errors(trial, &stream))
-            .transpose()
+        let compressor = self.compressor.keeping_of_field(self.valid).wavelets();
+        match self.errors_within_goal(&compressor, extents, limits, found.bound)? {
+            Some([of_coefficients, bound]) => {
+                self.candidate(compressor.wavelets_within(of_coefficients)?, bound)
+            }
+            None => Ok(None),
+        }
     }
 
-    /// The stream of a trial with the bound that its values keep anyway.
-    fn within_its_errors(&mut self, trial: Compressor, stream: &[u8]) -> Result<Candidate, Error> {
-        let bound = self.largest_error(stream)?;
-        let compressor = trial.with_bound(Bound::abs(bound)?);
+    /// The error of coefficients, from one to begin with on, that meets the goal just so, and the bound that no value exceeds then.
+    fn errors_within_goal(
+        &self,
+        compressor: &Compressor,
+        extents: &Extents,
+        limits: &Limits,
+        start: f64,
+    ) -> Result<Option<[f64; 2]>, Error> {
+        let has_holes = !self.compressor.missing::<V>()?.is_empty();
+        let coefficients = FieldCoefficients::new(extents, self.valid, has_holes)?;
+        let goal = self.goal.at_least(NEAR);
+        let decoded = |error: f64| -> Result<_, Error> {
+            let mut decoded = coefficients.decoded(error)?;
+            make_values::<V>(self.valid, &mut decoded, compressor.keep());
+            Ok(decoded)
+        };
+        let near = Limits {
+            start: step_of(start).clamp(1, limits.most),
+            most: limits.most,
+        };
+        let found = seek(&goal, &near, Effort::FEW, |step| {
+            let error = bound_of(step);
+            let figure = goal.of(errors(self.valid, &decoded(error)?, ROOM * error));
+            let aim = 0.5 * (1.0 + NEAR) * goal.high();
+            let wish = (figure > 0.0).then(|| step_of(error * (aim / figure)));
+            Ok((figure, wish))
+        })?;
+        let Some(error) = found.filter(|step| *step > 0).map(bound_of) else {
+            return Ok(None);
+        };
+        let bound = bound_above(largest_error(self.valid, &decoded(error)?));
+        Ok((bound > 0.0).then_some([error, bound]))
+    }
+
+    /// The stream of the field; none if it does not meet the goal.
+    fn candidate(
+        &mut self,
+        compressor: Compressor,
+        bound: f64,
+    ) -> Result<Option<Candidate>, Error> {
+        let compressor = compressor.with_bound(Bound::abs(bound)?);
+        let stream = compressor.compress(self.field)?;
         self.compressions += 1;
-        Ok(Candidate {
+        let errors = measure::<V>(&compressor, self.valid, &stream)?;
+        let candidate = Candidate {
             step: step_of(bound),
             compressor,
-            stream: compressor.compress(self.field)?,
-        })
-    }
-
-    /// The root mean square of the errors that the goal allows.
-    fn rmse_of_goal(&self) -> f64 {
-        match self.goal.kind() {
-            TargetKind::Mae => OF_MEAN * self.goal.high(),
-            TargetKind::Psnr | TargetKind::Rmse | TargetKind::Ratio => self.goal.high(),
-        }
-    }
-
-    /// The least bound of three digits that no value's error exceeds.
-    fn largest_error(&self, stream: &[u8]) -> Result<f64, Error> {
-        let decoded: Vec<V> = Decompressor::new().decompress(stream)?;
-        let decoded = numbers(&[], &decoded)?;
-        let errors = self.valid.iter().zip(decoded.iter());
-        let errors = errors.filter(|(value, _)| value.is_finite());
-        let largest = errors
-            .map(|(value, decoded)| (value.to_f64() - decoded.to_f64()).abs())
-            .fold(0.0, f64::max);
-        let step = step_of(largest);
-        Ok(match bound_of(step) < largest {
-            true => bound_of(step + 1),
-            false => bound_of(step),
-        })
+            stream,
+            errors: Some(errors),
+        };
+        Ok(self.goal.is_met(self.goal.of(errors)).then_some(candidate))
     }
 }
 
-/// The largest error of three digits for which coefficients lead to at most this root mean square of errors.
-fn largest_within(sample: &wavelet::CoefficientSample, rmse: f64, limits: &Limits) -> f64 {
-    let [mut low, mut high] = [1, limits.most];
-    while low < high {
-        let step = low + (high - low).div_ceil(2);
-        match sample.rmse(bound_of(step)) <= rmse {
-            true => low = step,
-            false => high = step - 1,
+/// Makes the user's values of coded ones, with the zeros and the signs that are kept.
+fn make_values<V: Value>(valid: &[V::Coded], decoded: &mut [V::Coded], keep: Keep) {
+    let zero = V::Coded::ZERO;
+    let tasks = decoded.chunks_mut(TASK).zip(valid.chunks(TASK));
+    parallel::each(tasks, |(decoded, valid)| {
+        for (decoded, value) in decoded.iter_mut().zip(valid) {
+            let has_other_sign = keep.signs && (*value < zero) != (*decoded < zero);
+            let kept = match has_other_sign {
+                true => zero - *decoded,
+                false => *decoded,
+            };
+            *decoded = match keep.zeros && *value == zero {
+                true => zero,
+                false => V::narrowed(kept, 0).widened(),
+            };
         }
+    });
+}
+
+/// The largest error of a finite value.
+fn largest_error<T: Element>(valid: &[T], decoded: &[T]) -> f64 {
+    let pairs = valid.iter().zip(decoded);
+    let errors = pairs.filter(|(value, _)| value.is_finite());
+    errors
+        .map(|(value, decoded)| (value.to_f64() - decoded.to_f64()).abs())
+        .fold(0.0, f64::max)
+}
+
+/// The least bound of three digits that is no less than an error.
+fn bound_above(error: f64) -> f64 {
+    let step = step_of(error);
+    match bound_of(step) < error {
+        true => bound_of(step + 1),
+        false => bound_of(step),
     }
-    bound_of(low)
 }

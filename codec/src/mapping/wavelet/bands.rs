@@ -3,8 +3,23 @@
 /// A line is lifted while it is at least so long.
 const LEAST: usize = 8;
 
-/// The depth of what is left of an axis behind all of its levels.
+/// The level of the positions that no level makes odd ones.
 const LOW: u32 = u32::MAX;
+
+/// The order in which the levels of the axes are lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LevelOrder {
+    /// All levels along z, then those of y and x by turns: for axes of which one is unlike the others.
+    #[default]
+    DepthFirst,
+    /// The levels of all axes by turns: for axes that are alike.
+    ByTurns,
+}
+
+impl LevelOrder {
+    /// All orders.
+    pub const ALL: [Self; 2] = [Self::DepthFirst, Self::ByTurns];
+}
 
 /// Positions of a box along one axis, or along two, which are lifted equally often.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,17 +38,26 @@ pub const fn line_levels(mut length: usize) -> u32 {
     levels
 }
 
-/// What is left of a line behind so many levels.
-const fn low(length: usize, levels: u32) -> usize {
-    length.div_ceil(1 << levels)
+/// The positions of a line that so many levels, or all that it has, make even ones. They are the first ones.
+pub const fn left(length: usize, levels: u32) -> usize {
+    let all = line_levels(length);
+    length.div_ceil(1 << if levels < all { levels } else { all })
 }
 
-/// What a level leaves as coefficients of odd positions.
+/// The positions that so many levels make even ones.
+const fn low(length: usize, levels: u32) -> BandPart {
+    BandPart {
+        start: 0,
+        length: left(length, levels),
+    }
+}
+
+/// The positions that a level makes odd ones.
 const fn high(length: usize, level: u32) -> BandPart {
-    let start = low(length, level + 1);
+    let start = left(length, level + 1);
     BandPart {
         start,
-        length: low(length, level) - start,
+        length: left(length, level) - start,
     }
 }
 
@@ -41,14 +65,14 @@ const fn high(length: usize, level: u32) -> BandPart {
 /// length. In the box, coefficients of even positions lie before those of odd ones along each axis, level by level.
 ///
 /// Coarse bands come first. The positions of a band are in the order of blocks of 512.
-pub fn each_run(lengths: [usize; 3], mut take: impl FnMut(usize, usize)) {
+pub fn each_run(lengths: [usize; 3], order: LevelOrder, mut take: impl FnMut(usize, usize)) {
     let [_, height, width] = lengths;
     let block = match lengths {
         [0 | 1, 0 | 1, _] => [1, 1, 512],
         [0 | 1, ..] => [1, 16, 32],
         _ => [8, 8, 8],
     };
-    each_band(lengths, |[z, y, x]| {
+    let take_band = |[z, y, x]: [BandPart; 3]| {
         for first in firsts([z, y, x], block) {
             let end = |axis: usize, part: BandPart| (first[axis] + block[axis]).min(part.length);
             let [deep, high, wide] = [end(0, z), end(1, y), end(2, x)];
@@ -59,7 +83,11 @@ pub fn each_run(lengths: [usize; 3], mut take: impl FnMut(usize, usize)) {
                 }
             }
         }
-    });
+    };
+    match order {
+        LevelOrder::DepthFirst => each_band_of_depths(lengths, take_band),
+        LevelOrder::ByTurns => each_band_of_turns(lengths, take_band),
+    }
 }
 
 /// The first positions of the blocks of a band, in C order.
@@ -71,58 +99,52 @@ fn firsts(band: [BandPart; 3], block: [usize; 3]) -> impl Iterator<Item = [usize
     })
 }
 
-/// Calls `take` with all bands, coarse ones first. A band is as coarse as the finest level along its axes.
-fn each_band([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
-    let deepest = line_levels(depth)
-        .max(line_levels(height))
-        .max(line_levels(width));
+/// Calls `take` with all bands of [`LevelOrder::DepthFirst`], coarse ones first. A band is as coarse as the finest level along
+/// its axes.
+fn each_band_of_depths([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
+    let deepest = deepest([depth, height, width]);
     for coarseness in core::iter::once(LOW).chain((0..deepest).rev()) {
         each_part_of_line(depth, |z, of_z| {
-            each_part_of_plane([height, width], |parts, of_plane| {
+            each_part([height, width], |[y, x], of_plane| {
                 if of_z.min(of_plane) == coarseness {
-                    take([z, parts[0], parts[1]]);
+                    take([z, y, x]);
                 }
             });
         });
     }
 }
 
-/// Calls `take` with the parts of a line and their levels, the lowest frequencies first.
-fn each_part_of_line(length: usize, mut take: impl FnMut(BandPart, u32)) {
-    let levels = line_levels(length);
-    let rest = BandPart {
-        start: 0,
-        length: low(length, levels),
-    };
-    take(rest, LOW);
-    for level in (0..levels).rev() {
-        take(high(length, level), level);
-    }
+/// Calls `take` with all bands of [`LevelOrder::ByTurns`], coarse ones first.
+fn each_band_of_turns([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
+    each_part([height, width, depth], |[y, x, z], _| take([z, y, x]));
 }
 
-/// Calls `take` with the parts of a plane, along y and along x, and their levels, the lowest frequencies first.
-fn each_part_of_plane([height, width]: [usize; 2], mut take: impl FnMut([BandPart; 2], u32)) {
-    let [of_y, of_x] = [line_levels(height), line_levels(width)];
-    let left = |length: usize, levels: u32, level: u32| BandPart {
-        start: 0,
-        length: low(length, level.min(levels)),
-    };
-    let deepest = of_y.max(of_x);
-    take(
-        [left(height, of_y, deepest), left(width, of_x, deepest)],
-        LOW,
-    );
+/// The levels of the axis that has most.
+fn deepest<const N: usize>(lengths: [usize; N]) -> u32 {
+    lengths.map(line_levels).into_iter().fold(0, u32::max)
+}
+
+/// Calls `take` with the parts of a line and their levels, the lowest frequencies first.
+fn each_part_of_line(length: usize, mut take: impl FnMut(BandPart, u32)) {
+    each_part([length], |[part], level| take(part, level));
+}
+
+/// Calls `take` with the parts of axes whose levels are lifted by turns, and their levels, the lowest frequencies first. Of one
+/// level, the parts that a level of the first axis makes come first.
+fn each_part<const N: usize>(lengths: [usize; N], mut take: impl FnMut([BandPart; N], u32)) {
+    let deepest = deepest(lengths);
+    take(lengths.map(|length| low(length, deepest)), LOW);
     for level in (0..deepest).rev() {
-        let low = [left(height, of_y, level + 1), left(width, of_x, level + 1)];
-        let [has_y, has_x] = [level < of_y, level < of_x];
-        if has_y {
-            take([high(height, level), low[1]], level);
-        }
-        if has_x {
-            take([low[0], high(width, level)], level);
-        }
-        if has_y && has_x {
-            take([high(height, level), high(width, level)], level);
+        for odd in 1..1_u32 << N {
+            let is_odd = |axis: usize| odd >> axis & 1 == 1;
+            let has_level = |axis: usize| level < line_levels(lengths[axis]);
+            if (0..N).all(|axis| has_level(axis) || !is_odd(axis)) {
+                let part = |axis: usize| match is_odd(axis) {
+                    true => high(lengths[axis], level),
+                    false => low(lengths[axis], level + 1),
+                };
+                take(core::array::from_fn(part), level);
+            }
         }
     }
 }
@@ -143,13 +165,15 @@ mod tests {
             [33, 8, 7],
             [40, 1, 1],
         ] {
-            let mut taken = vec![0; lengths.iter().product()];
-            each_run(lengths, |from, count| {
-                taken[from..from + count]
-                    .iter_mut()
-                    .for_each(|one| *one += 1);
-            });
-            assert!(taken.iter().all(|count| *count == 1), "{lengths:?}");
+            for order in LevelOrder::ALL {
+                let mut taken = vec![0; lengths.iter().product()];
+                each_run(lengths, order, |from, count| {
+                    taken[from..from + count]
+                        .iter_mut()
+                        .for_each(|one| *one += 1);
+                });
+                assert!(taken.iter().all(|count| *count == 1), "{lengths:?}");
+            }
         }
     }
 }

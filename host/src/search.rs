@@ -204,7 +204,7 @@ impl<V: Value> Whole<'_, V> {
         };
         if bytes_of_wavelets > BY_FAR * of_usual.bytes * share {
             let found = self.choose_levels(limits, &mut sample, (usual, of_usual))?;
-            if bytes_of_wavelets > CLEARLY * found.bytes * share {
+            if bytes_of_wavelets > CLEARLY[usize::from(is_large)] * found.bytes * share {
                 let has_other = of_wavelets.is_some();
                 self.approach_bound(limits, (found.bound, sample.slopes), (is_large, has_other))?;
             }
@@ -359,11 +359,12 @@ impl<V: Value> Whole<'_, V> {
     }
 }
 
-/// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these.
-const CLEARLY: f64 = 0.95;
+/// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these: first if a field is
+/// its own sample; a sample of a larger one takes up to a fifth more bytes than its part of the field.
+const CLEARLY: [f64; 2] = [0.95, 0.8];
 
 /// Wavelets with at most this part of the bytes that are expected of the usual levels' bounds are taken without a search of others.
-const BY_FAR: f64 = 0.6;
+const BY_FAR: f64 = 0.5;
 
 /// Compressions of a large field at most.
 const WHOLE_TRIALS: u32 = 3;

@@ -1805,7 +1805,7 @@ LIFTS = (-1.586134342059924, -0.052980118572961, 0.882911075530934, 0.4435068520
 def lift(line, back=False):
     """Section 35, lifting, value by value: the coefficients of a line, or with `back` the values of coefficients."""
     T, m = line.dtype.type, len(line)
-    even, odd = T(1.230174104914001), T(1 / 1.230174104914001)
+    even, odd = T(1.149604398860241), T(1 / 1.149604398860241)
     values = [None] * m
     if back:
         values[0::2] = [c * odd for c in line[: -(-m // 2)]]

@@ -9,7 +9,7 @@ from grid import ceil_div, product
 
 # The factors of steps 1 to 4.
 FACTORS = (-1.586134342059924, -0.052980118572961, 0.882911075530934, 0.443506852043971)
-K = 1.230174104914001
+K = 1.149604398860241
 J = 1 / K
 
 SHORTEST = 8  # the positions of the shortest line that is lifted

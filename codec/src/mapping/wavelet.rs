@@ -24,8 +24,8 @@ const FACTORS: [f64; 4] = [
     0.443_506_852_043_971,
 ];
 
-/// What even positions are multiplied by behind the steps.
-const SCALE: f64 = 1.230_174_104_914_001;
+/// What even positions are multiplied by behind the steps: then a level keeps the sum of squares of a constant line.
+const SCALE: f64 = 1.149_604_398_860_241;
 
 /// The lifting of lines.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@ const STEPS: [f64; 4] = [
     0.882911075530934,
     0.443506852043971,
 ];
-const K: f64 = 1.230174104914001;
+const K: f64 = 1.149604398860241;
 
 /// The coefficients of a field by an order of levels, in their order.
 pub fn coefficients<T: Element>(extents: &Extents, levels: LevelOrder, values: &[T]) -> Vec<T> {

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// The most lines of code outside tests, of all crates and of some.
 const MOST_LINES: usize = 119_900;
-const MOST_LINES_OF: [(&str, usize); 1] = [("host", 36_200)];
+const MOST_LINES_OF: [(&str, usize); 1] = [("host", 36_300)];
 
 /// The most lines of a function outside tests.
 const LONGEST_FUNCTION: usize = 80;

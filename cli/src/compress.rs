@@ -18,7 +18,7 @@ use crate::{
     suffix::Holds,
 };
 use ferrosz::target::{Figures, Found, Target};
-use ferrosz::{Bound, Compressor, Device, Error, Fill, Info, Preference, Preset, Reporting};
+use ferrosz::{Bound, Codec, Compressor, Device, Error, Fill, Info, Preference, Preset, Reporting};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Seek};
@@ -143,8 +143,7 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
             .map_err(|error| Failure::usage(format_args!("--levels: {error}")))?;
     }
     if let Some(error) = args.wavelets {
-        compressor = (compressor.wavelets_within(error))
-            .map_err(|error| Failure::usage(format_args!("--wavelets: {error}")))?;
+        compressor = with_wavelets(args, compressor, aim, error)?;
     }
     compressor = match (args.stats, args.no_stats || args.frames) {
         (true, _) => compressor.statistics(true),
@@ -152,6 +151,28 @@ fn compressor(args: &Compress, common: &Common, aim: Aim) -> Result<Compressor, 
         (false, true) => compressor,
     };
     args.safeguards.apply(prefer(args.prefer, compressor)?)
+}
+
+/// A compressor with coefficients of wavelets within this error, which one codec has.
+///
+/// # Errors
+///
+/// Another codec, a preset, a target, and an error that is none.
+fn with_wavelets(
+    args: &Compress,
+    compressor: Compressor,
+    aim: Aim,
+    error: f64,
+) -> Result<Compressor, Failure> {
+    let refused = |why: &str| Err(Failure::usage(format_args!("--wavelets: {why}")));
+    if let Aim::Target(_) = aim {
+        return refused("give a bound; a target finds their error by itself");
+    }
+    if args.coding.is_given() && args.coding.codec != Some(Codec::DIRECT_RANS.into()) {
+        return refused("the codec is direct+rans; no other codec and no preset is given");
+    }
+    (compressor.wavelets_within(error))
+        .map_err(|error| Failure::usage(format_args!("--wavelets: {error}")))
 }
 
 /// A compressor with the preference of the flag.

@@ -40,6 +40,19 @@ fn a_bound_with_wavelets_is_kept() {
 }
 
 #[test]
+fn wavelets_have_a_bound_and_one_codec() {
+    let place = place();
+    let flags = "t.f32 w.fsz --dtype f32 --dims 40,48,64 --wavelets 0.02";
+    for other in ["--codec interp", "--fast", "--small"] {
+        let words = ["--wavelets", "the codec is direct+rans"];
+        place.fail(2, &format!("compress {flags} --abs 0.01 {other}"), &words);
+    }
+    let words = ["--wavelets", "give a bound"];
+    place.fail(2, &format!("compress {flags} --psnr 45"), &words);
+    place.succeed(&format!("compress {flags} --abs 0.01 --codec direct+rans"));
+}
+
+#[test]
 fn a_psnr_takes_wavelets_where_they_are_shorter() {
     let place = place();
     let flags = "--dtype f32 --dims 40,48,64 --psnr 45";

@@ -57,6 +57,7 @@ struct Given<'a> {
     chunk_tiles: Option<u32>,
     levels: Option<u8>,
     prefer: Option<&'a str>,
+    wavelets: Option<f64>,
     fill: Option<&'a Fills>,
     keep_sign: Option<bool>,
     keep_zero: Option<bool>,
@@ -111,6 +112,9 @@ impl Given<'_> {
         if let Some(name) = self.prefer {
             compressor = compressor.prefer(preference(py, name)?).map_err(failed)?;
         }
+        if let Some(error) = self.wavelets {
+            compressor = self.with_wavelets(py, compressor, error)?;
+        }
         if self.keep.is_some() {
             compressor = compressor.keep_none();
         }
@@ -127,6 +131,28 @@ impl Given<'_> {
             Some(_) => compressor.rewritable().map_err(failed),
             None => Ok(compressor),
         }
+    }
+
+    /// The compressor with coefficients of wavelets, which one codec has.
+    fn with_wavelets(
+        &self,
+        py: Python<'_>,
+        compressor: ferrosz::Compressor,
+        error: f64,
+    ) -> PyResult<ferrosz::Compressor> {
+        let own = ferrosz::Codec::DIRECT_RANS.to_string();
+        if self.preset.is_some() || self.codec.is_some_and(|codec| codec != own) {
+            let message =
+                format!("wavelets: the codec is {own}; no other codec and no preset is given");
+            return Err(argument(py, message));
+        }
+        if matches!(self.aims().only(py)?, Aim::Target(_)) {
+            let message = "wavelets: give a bound; a target finds their error by itself";
+            return Err(argument(py, message));
+        }
+        compressor
+            .wavelets_within(error)
+            .map_err(|error| argument(py, format!("wavelets: {error}")))
     }
 }
 
@@ -148,10 +174,10 @@ impl Compressor {
     #[new]
     #[pyo3(signature = (
         *, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, codec=None,
-        rank=None, axes=None, chunk_tiles=None, levels=0, prefer="ratio", fill=Fills::default(), keep_sign=false, keep_zero=false,
+        rank=None, axes=None, chunk_tiles=None, levels=0, prefer="ratio", wavelets=None, fill=Fills::default(), keep_sign=false, keep_zero=false,
         keep=Some("auto"), rewritable=false, safeguards=None, statistics=false, device="auto", threads=None
     ), text_signature = "(*, abs=None, range=None, max=None, pwrel=None, psnr=None, rmse=None, mae=None, ratio=None, preset=None, \
-        codec=None, rank=None, axes=None, chunk_tiles=None, levels=0, prefer='ratio', fill='auto', keep_sign=False, keep_zero=False, \
+        codec=None, rank=None, axes=None, chunk_tiles=None, levels=0, prefer='ratio', wavelets=None, fill='auto', keep_sign=False, keep_zero=False, \
         keep='auto', rewritable=False, safeguards=None, statistics=False, device='auto', threads=None)")]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python")]
     fn new(
@@ -171,6 +197,7 @@ impl Compressor {
         chunk_tiles: Option<u32>,
         levels: u8,
         prefer: &str,
+        wavelets: Option<f64>,
         fill: Fills,
         keep_sign: bool,
         keep_zero: bool,
@@ -197,6 +224,7 @@ impl Compressor {
             chunk_tiles,
             levels: (levels > 0).then_some(levels),
             prefer: (prefer != "ratio").then_some(prefer),
+            wavelets,
             fill: (fill != Fills::default()).then_some(&fill),
             keep_sign: keep_sign.then_some(true),
             keep_zero: keep_zero.then_some(true),

@@ -212,6 +212,27 @@ def test_what_a_preset_chose_can_be_named(shape: tuple[int, ...], preset: str) -
     assert eval(repr(named), {"ferrosz": ferrosz}) == named
 
 
+def test_wavelets_that_a_target_found_can_be_named() -> None:
+    z, y, x = np.ogrid[:20, :60, :70]
+    array = (np.sin(0.05 * z + 0.11 * y) + np.cos(0.07 * x - 0.03 * z)).astype("float32")
+    stream = ferrosz.compress(array, psnr=50)
+    info = stream.info
+    assert info.coefficient_error is not None
+    names = ["codec", "rank", "axes", "chunk_tiles", "keep_sign", "keep_zero"]
+    chosen = {name: getattr(info, name) for name in names}
+    named = ferrosz.Compressor(abs=info.bound, wavelets=info.coefficient_error, **chosen)
+    assert bytes(named.compress(array)) == bytes(stream)
+    assert eval(repr(named), {"ferrosz": ferrosz}) == named
+    assert np.abs(ferrosz.decompress(stream) - array).max() <= info.bound
+    for wrong in ({"codec": "interp"}, {"preset": "small"}):
+        with pytest.raises(ferrosz.ArgumentError, match=r"wavelets: the codec is direct\+rans"):
+            ferrosz.compress(array, abs=0.1, wavelets=0.1, **wrong)
+    with pytest.raises(ferrosz.ArgumentError, match="wavelets: give a bound"):
+        ferrosz.compress(array, psnr=50, wavelets=0.1)
+    with pytest.raises(ferrosz.ArgumentError, match="wavelets: "):
+        ferrosz.compress(array, abs=0.1, wavelets=-1.0)
+
+
 def test_a_length_of_chunks_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(ferrosz.ArgumentError, match="chunks of 5 tiles do not exist"):
         ferrosz.Compressor(abs=1, codec="lorenzo+rans", chunk_tiles=5)

@@ -319,7 +319,8 @@ mod tests {
             }
             let power = |values: &[T]| values.iter().map(|x| x.to_f64().powi(2)).sum::<f64>();
             let gain = power(&coefficients) / power(&field);
-            assert!(gain > 0.8 && gain < 1.25, "{lengths:?}: {gain}");
+            // The wavelet is nearly orthogonal, but at the ends of lines.
+            assert!(gain > 0.7 && gain < 1.4, "{lengths:?}: {gain}");
         }
     }
 

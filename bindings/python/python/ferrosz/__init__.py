@@ -125,6 +125,7 @@ def compress(
     chunk_tiles: Literal[4, 16, 64] | None = None,
     levels: int = 0,
     prefer: Literal["ratio", "quality"] = "ratio",
+    wavelets: float | None = None,
     fill: Fill = "auto",
     keep_sign: bool = False,
     keep_zero: bool = False,
@@ -178,6 +179,10 @@ def compress(
     prefer
         With `"quality"`, codecs with splines or stencils have a higher PSNR at the same bound, and longer streams. Codecs
         and presets without these refuse it.
+    wavelets
+        Code the coefficients of wavelets, within this absolute error, in place of values. Those that leave the bound are
+        corrected. The codec is `direct+rans`. A mean error as a target with the preset `"small"` takes wavelets by itself
+        where they are shorter; `info` then names the `coefficient_error`.
     fill
         The values of missing elements: one number, up to four, `None`, or `"auto"`, which finds them in the array. They
         come back bit for bit, and count neither in the range nor in the bound. `["auto", -9999]` finds them, and takes
@@ -251,6 +256,7 @@ def compress(
         chunk_tiles=chunk_tiles,
         levels=levels,
         prefer=prefer,
+        wavelets=wavelets,
         fill=fill,
         keep_sign=keep_sign,
         keep_zero=keep_zero,

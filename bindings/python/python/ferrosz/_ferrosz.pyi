@@ -75,6 +75,7 @@ class Compressor:
         chunk_tiles: Literal[4, 16, 64] | None = None,
         levels: int = 0,
         prefer: Literal["ratio", "quality"] = "ratio",
+        wavelets: float | None = None,
         fill: Fill = "auto",
         keep_sign: bool = False,
         keep_zero: bool = False,

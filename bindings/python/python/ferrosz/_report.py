@@ -105,6 +105,6 @@ def _call(made: Info, original: str) -> str:
     """The call that makes a stream with these properties."""
     settings: dict[str, Any] = {made.mode: made.bound, "codec": made.codec, "rank": made.rank, "axes": made.axes}
     settings |= {"chunk_tiles": made.chunk_tiles, "levels": made.levels_apart or None, "fill": made.fill or None}
-    settings |= {"keep_sign": made.keep_sign or None, "keep_zero": made.keep_zero or None}
+    settings |= {"wavelets": made.coefficient_error, "keep_sign": made.keep_sign or None, "keep_zero": made.keep_zero or None}
     given = ", ".join(f"{key}={value!r}" for key, value in settings.items() if value is not None)
     return f"ferrosz.compress({original}, {given})"

@@ -216,8 +216,8 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
-    /// Searches the bound of the chosen compressor. A large field that has another stream for the goal is not compressed until one
-    /// of this compressor meets it.
+    /// Searches the bound of the chosen compressor. `has_other` tells whether another stream meets the goal: then a large field is
+    /// compressed no more than [`WHOLE_TRIALS`] allow.
     fn approach_bound(
         &mut self,
         limits: &Limits,
@@ -247,8 +247,8 @@ impl<V: Value> Whole<'_, V> {
         Ok(())
     }
 
-    /// Chooses codec, rank and levels' bounds by a sample, of which the usual ones are given with what they need; returns what is
-    /// expected of the sample at the goal.
+    /// Chooses codec, rank and levels' bounds by a sample. `usual` is the choice without bounds of levels, and `of_usual` the trial
+    /// of it. Returns the trial of the choice: what the sample needs at the goal.
     fn choose_levels(
         &mut self,
         limits: &Limits,
@@ -359,8 +359,8 @@ impl<V: Value> Whole<'_, V> {
     }
 }
 
-/// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these: first if a field is
-/// its own sample; a sample of a larger one takes up to a fifth more bytes than its part of the field.
+/// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these: the first part for a
+/// field that is its own sample, the second one for a larger field, of which a sample tells less.
 const CLEARLY: [f64; 2] = [0.95, 0.8];
 
 /// Wavelets with at most this part of the bytes that are expected of the usual levels' bounds are taken without a search of others.

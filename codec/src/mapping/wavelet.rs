@@ -6,7 +6,7 @@
 mod bands;
 mod boxes;
 
-pub use bands::{LevelOrder, each_run, left, line_levels};
+pub use bands::{LevelOrder, each_run, line_levels, low_length};
 pub use boxes::{FieldBox, FieldBoxes};
 
 use crate::container::record;
@@ -167,7 +167,7 @@ impl Wavelets {
             }
             let order = match error.is_sign_negative() {
                 true => LevelOrder::ByTurns,
-                false => LevelOrder::DepthFirst,
+                false => LevelOrder::ZFirst,
             };
             let error = error.abs();
             if found.replace(Self { error, order }).is_some() {

@@ -192,7 +192,7 @@ impl<T: Element> BoxCells<T> {
             for y in 0..height {
                 for x in 0..width {
                     let (levels, kind, first) = match order {
-                        LevelOrder::DepthFirst => {
+                        LevelOrder::ZFirst => {
                             let (of_z, first_z) = part_of_line(depth, z);
                             let (of_plane, kind, first) = part_of_plane([height, width], [y, x]);
                             let levels = [of_z.min(of_plane), of_z, of_plane];

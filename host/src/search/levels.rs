@@ -101,9 +101,8 @@ const NEAR: f64 = 0.05;
 const TRIALS: u32 = 5;
 
 impl<V: Value> Sample<V> {
-    /// Of two compressors that are chosen for the whole field at a bound, the one with the fewest bytes at the goal, with the
-    /// levels' bounds that it then has, and what they are expected to need. The first one has the usual bounds of levels, and is
-    /// given with what it needs; the other one has levels.
+    /// Of two compressors that are chosen for the whole field, the one with the fewest bytes at the goal, and the trial of it.
+    /// `usual` has the usual bounds of levels, and `of_usual` is the trial of it; `with_levels` gets the best bounds of levels.
     pub(super) fn best_levels(
         &mut self,
         (usual, of_usual): (Compressor, Trial),

@@ -1,4 +1,4 @@
-//! The coefficients of a field by each order of levels, of which an error of coefficients has the best one.
+//! The coefficients of a field by each order of levels. For an error of coefficients, the order that costs less is taken.
 
 use crate::cpu::mapping::coded::fill_field;
 use crate::error::Error;
@@ -45,7 +45,7 @@ impl<T: Element> FieldCoefficients<T> {
         })
     }
 
-    /// What is coded with a quantiser: the order that is expected to be worth most, and its coefficients, rounded.
+    /// What is coded with a quantiser: the order that costs less, and the rounded coefficients of that order.
     pub(super) fn best(self, quantizer: &Quantizer<T>) -> (LevelOrder, Vec<T>) {
         match quantizer.is_lossless() {
             true => self.of_orders.into_iter().next().unwrap_or_default(),
@@ -57,7 +57,7 @@ impl<T: Element> FieldCoefficients<T> {
         let all = self.of_orders.iter();
         let rounded = all.map(|(order, all)| (*order, Rounded::new(quantizer, all)));
         let best = rounded.reduce(|best, next| {
-            if next.1.bits < best.1.bits {
+            if next.1.cost < best.1.cost {
                 next
             } else {
                 best
@@ -141,6 +141,6 @@ mod tests {
         };
         assert_eq!(best(ball), LevelOrder::ByTurns);
         let layers = |[z, y, x]: [f64; 3]| (0.02 * z).sin() * (0.9 * y).sin() * (1.1 * x).cos();
-        assert_eq!(best(layers), LevelOrder::DepthFirst);
+        assert_eq!(best(layers), LevelOrder::ZFirst);
     }
 }

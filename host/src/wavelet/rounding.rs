@@ -32,10 +32,10 @@ const NO_CODE: u64 = 1 << 15;
 /// The error that is worth a bit, in squares of steps: the slope of rate and distortion where bits are few.
 const WORTH: f64 = 0.14;
 
-/// Coefficients that are coded in place of others, and about the bits of their codes, with their errors in bits.
+/// Coefficients that are coded in place of others, and their cost in bits: those of codes, and what errors are worth.
 pub(super) struct Rounded<T> {
     pub(super) coefficients: Vec<T>,
-    pub(super) bits: f64,
+    pub(super) cost: f64,
 }
 
 impl<T: Element> Rounded<T> {
@@ -44,19 +44,19 @@ impl<T: Element> Rounded<T> {
         let parts = parallel::map(coefficients.chunks(TASK), |from| {
             let mut part = from.to_vec();
             let zones = part.chunks_mut(ZONE).zip(from.chunks(ZONE));
-            let bits: f64 = zones
+            let cost: f64 = zones
                 .map(|(zone, from)| {
                     round_zone(quantizer, zone);
-                    bits_of(quantizer, from, zone)
+                    cost_of(quantizer, from, zone)
                 })
                 .sum();
-            (part, bits)
+            (part, cost)
         });
-        let bits = parts.iter().map(|(_, bits)| bits).sum();
+        let cost = parts.iter().map(|(_, cost)| cost).sum();
         let parts: Vec<Vec<T>> = parts.into_iter().map(|(part, _)| part).collect();
         Self {
             coefficients: parts.concat(),
-            bits,
+            cost,
         }
     }
 }
@@ -95,9 +95,8 @@ fn round_zone<T: Element>(quantizer: &Quantizer<T>, zone: &mut [T]) {
     }
 }
 
-/// About the bits of the codes of a zone, and what its errors are worth: a code takes twice its bits, and those that tell where it
-/// is among the others.
-fn bits_of<T: Element>(quantizer: &Quantizer<T>, from: &[T], rounded: &[T]) -> f64 {
+/// The cost of a zone. A code other than 0 counts with twice its bit length, and with the bits of its distance to the next one.
+fn cost_of<T: Element>(quantizer: &Quantizer<T>, from: &[T], rounded: &[T]) -> f64 {
     let step = 2.0 * quantizer.error().to_f64();
     let (mut codes, mut bits, mut squares) = (0, 0, 0.0);
     for (from, rounded) in from.iter().zip(rounded) {

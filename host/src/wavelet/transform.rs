@@ -5,7 +5,7 @@ use crate::memory::try_zeroed;
 use crate::parallel;
 use ferrosz_codec::Element;
 use ferrosz_codec::mapping::wavelet::{
-    FieldBox, FieldBoxes, LevelOrder, Lifting, SideBySide, each_run, left, line_levels,
+    FieldBox, FieldBoxes, LevelOrder, Lifting, SideBySide, each_run, line_levels, low_length,
 };
 use std::ops::Range;
 
@@ -108,14 +108,14 @@ fn rounds(lengths: [usize; 3], order: LevelOrder) -> Vec<Round> {
     let [of_z, of_y, of_x] = lengths.map(line_levels);
     let of_planes = of_y.max(of_x);
     match order {
-        LevelOrder::DepthFirst => vec![Round {
+        LevelOrder::ZFirst => vec![Round {
             lengths,
             of_z: 0..of_z,
             of_planes: 0..of_planes,
         }],
         LevelOrder::ByTurns => (0..of_planes.max(of_z))
             .map(|level| Round {
-                lengths: lengths.map(|length| left(length, level)),
+                lengths: lengths.map(|length| low_length(length, level)),
                 of_z: level.min(of_z)..(level + 1).min(of_z),
                 of_planes: level.min(of_planes)..(level + 1).min(of_planes),
             })
@@ -205,7 +205,7 @@ fn lift_columns<T: Element>(
     let lifting = Lifting::default();
     let mut spare = vec![T::ZERO; columns.len()];
     for level in levels.clone() {
-        let columns_of = side_by_side(left(length, level), width);
+        let columns_of = side_by_side(low_length(length, level), width);
         lifting.forward(columns, columns_of, &mut spare);
     }
 }
@@ -220,7 +220,7 @@ fn unlift_columns<T: Element>(
     let lifting = Lifting::default();
     let mut spare = vec![T::ZERO; columns.len()];
     for level in levels.clone().rev() {
-        let columns_of = side_by_side(left(length, level), width);
+        let columns_of = side_by_side(low_length(length, level), width);
         lifting.inverse(columns, columns_of, &mut spare);
     }
 }
@@ -244,7 +244,7 @@ struct PlaneStep {
 fn plane_steps(lengths: [usize; 2], levels: &Range<u32>) -> Vec<PlaneStep> {
     let mut steps = Vec::new();
     for level in levels.clone() {
-        let [height, width] = lengths.map(|length| left(length, level));
+        let [height, width] = lengths.map(|length| low_length(length, level));
         for is_along_x in [false, true] {
             if level < line_levels(lengths[usize::from(is_along_x)]) {
                 steps.push(PlaneStep {

@@ -3,22 +3,22 @@
 /// A line is lifted while it is at least so long.
 const LEAST: usize = 8;
 
-/// The level of the positions that no level makes odd ones.
+/// The level of the low part behind all levels.
 const LOW: u32 = u32::MAX;
 
 /// The order in which the levels of the axes are lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LevelOrder {
-    /// All levels along z, then those of y and x by turns: for axes of which one is unlike the others.
+    /// All levels along z, then the levels of y and x by turns. It suits fields whose slowest axis is time or height.
     #[default]
-    DepthFirst,
-    /// The levels of all axes by turns: for axes that are alike.
+    ZFirst,
+    /// The levels of all axes by turns. It suits fields whose axes are alike.
     ByTurns,
 }
 
 impl LevelOrder {
     /// All orders.
-    pub const ALL: [Self; 2] = [Self::DepthFirst, Self::ByTurns];
+    pub const ALL: [Self; 2] = [Self::ZFirst, Self::ByTurns];
 }
 
 /// Positions of a box along one axis, or along two, which are lifted equally often.
@@ -38,26 +38,27 @@ pub const fn line_levels(mut length: usize) -> u32 {
     levels
 }
 
-/// The positions of a line that so many levels, or all that it has, make even ones. They are the first ones.
-pub const fn left(length: usize, levels: u32) -> usize {
+/// The length of the low part of a line behind so many levels, or behind all that it has: the first positions, whose coefficients the
+/// next level lifts.
+pub const fn low_length(length: usize, levels: u32) -> usize {
     let all = line_levels(length);
     length.div_ceil(1 << if levels < all { levels } else { all })
 }
 
-/// The positions that so many levels make even ones.
+/// The low part behind so many levels.
 const fn low(length: usize, levels: u32) -> BandPart {
     BandPart {
         start: 0,
-        length: left(length, levels),
+        length: low_length(length, levels),
     }
 }
 
-/// The positions that a level makes odd ones.
+/// The positions whose coefficients are those of odd positions at a level.
 const fn high(length: usize, level: u32) -> BandPart {
-    let start = left(length, level + 1);
+    let start = low_length(length, level + 1);
     BandPart {
         start,
-        length: left(length, level) - start,
+        length: low_length(length, level) - start,
     }
 }
 
@@ -85,8 +86,8 @@ pub fn each_run(lengths: [usize; 3], order: LevelOrder, mut take: impl FnMut(usi
         }
     };
     match order {
-        LevelOrder::DepthFirst => each_band_of_depths(lengths, take_band),
-        LevelOrder::ByTurns => each_band_of_turns(lengths, take_band),
+        LevelOrder::ZFirst => each_band_z_first(lengths, take_band),
+        LevelOrder::ByTurns => each_band_by_turns(lengths, take_band),
     }
 }
 
@@ -99,9 +100,9 @@ fn firsts(band: [BandPart; 3], block: [usize; 3]) -> impl Iterator<Item = [usize
     })
 }
 
-/// Calls `take` with all bands of [`LevelOrder::DepthFirst`], coarse ones first. A band is as coarse as the finest level along
+/// Calls `take` with all bands of [`LevelOrder::ZFirst`], coarse ones first. A band is as coarse as the finest level along
 /// its axes.
-fn each_band_of_depths([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
+fn each_band_z_first([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
     let deepest = deepest([depth, height, width]);
     for coarseness in core::iter::once(LOW).chain((0..deepest).rev()) {
         each_part_of_line(depth, |z, of_z| {
@@ -115,7 +116,7 @@ fn each_band_of_depths([depth, height, width]: [usize; 3], mut take: impl FnMut(
 }
 
 /// Calls `take` with all bands of [`LevelOrder::ByTurns`], coarse ones first.
-fn each_band_of_turns([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
+fn each_band_by_turns([depth, height, width]: [usize; 3], mut take: impl FnMut([BandPart; 3])) {
     each_part([height, width, depth], |[y, x, z], _| take([z, y, x]));
 }
 
@@ -130,7 +131,7 @@ fn each_part_of_line(length: usize, mut take: impl FnMut(BandPart, u32)) {
 }
 
 /// Calls `take` with the parts of axes whose levels are lifted by turns, and their levels, the lowest frequencies first. Of one
-/// level, the parts that a level of the first axis makes come first.
+/// level, the part that is high along the first axis alone comes first, then that along the second one alone, then both.
 fn each_part<const N: usize>(lengths: [usize; N], mut take: impl FnMut([BandPart; N], u32)) {
     let deepest = deepest(lengths);
     take(lengths.map(|length| low(length, deepest)), LOW);

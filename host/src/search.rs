@@ -51,8 +51,8 @@ impl Compressor {
     /// * [`Target::ratio`]: the ratio is at least the target, and at most 5 % more.
     ///
     /// The first half of each sentence always holds; it is measured on the whole field. The second half holds if a
-    /// bound of three digits within these limits was found, and if no stream of wavelets reaches more with fewer bytes. There may be none: of a constant field, every stream may be
-    /// exact. The stream is lossless (a bound of 0) if nothing else reaches a mean error. Only finite values that are no fill
+    /// bound of three digits within these limits was found, and if no stream of wavelets reaches more with fewer bytes.
+    /// There may be no such bound: of a constant field, every stream may be exact. The stream is lossless (a bound of 0) if nothing else reaches a mean error. Only finite values that are no fill
     /// values count in mean errors. A field without finite values other than 0 reaches every mean error, with a bound of 0.
     ///
     /// The result depends only on the field, its extents, the target and the choice of codec and rank.

@@ -154,3 +154,23 @@ fn bound_above(error: f64) -> f64 {
         false => bound_of(step),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_has_the_zeros_and_the_signs_that_are_kept() {
+        let valid = [0.0f32, 0.0, 1.0, -1.0, 2.0, -2.0];
+        let decoded = [0.5f32, -0.5, -0.25, 0.25, 1.75, -1.75];
+        let made = |signs: bool, zeros: bool| {
+            let mut made = decoded;
+            make_values::<f32>(&valid, &mut made, Keep { signs, zeros });
+            made
+        };
+        assert_eq!(made(false, false), decoded);
+        assert_eq!(made(false, true), [0.0, 0.0, -0.25, 0.25, 1.75, -1.75]);
+        assert_eq!(made(true, false), [0.5, 0.5, 0.25, -0.25, 1.75, -1.75]);
+        assert_eq!(made(true, true), [0.0, 0.0, 0.25, -0.25, 1.75, -1.75]);
+    }
+}

@@ -78,7 +78,9 @@ fn consume(folder: &Path) -> Result<(), Failure> {
     )?;
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(folder).args(["check", "--quiet"]);
-    cargo.env("CARGO_TARGET_DIR", folder.join("target"));
+    // As CI's lints of the workspace, so that dependencies are compiled once for both.
+    cargo.env("CARGO_TARGET_DIR", root().join("target"));
+    cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
     run(&mut cargo)?;
     println!("a crate that depends on the packages alone compiles");
     Ok(())
@@ -91,7 +93,7 @@ fn manifest() -> String {
     for name in PACKAGES {
         text.push_str(&format!("{name} = \"{VERSION}\"\n"));
     }
-    text.push_str("\n[patch.crates-io]\n");
+    text.push_str("\n[profile.dev]\ndebug = false\n\n[patch.crates-io]\n");
     for name in PACKAGES {
         text.push_str(&format!("{name} = {{ path = \"{name}-{VERSION}\" }}\n"));
     }

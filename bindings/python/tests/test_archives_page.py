@@ -12,6 +12,8 @@ import pytest
 
 from ferrosz.archive.__main__ import STATUSES
 
+pytestmark = pytest.mark.long
+
 PAGE = Path(__file__).parents[3] / "docs" / "book" / "archives.md"
 
 # Columns of a dry run that do not depend on how well ferrosz compresses.

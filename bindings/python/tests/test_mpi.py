@@ -13,6 +13,8 @@ import pytest
 
 import ferrosz
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = Path(__file__).parent / "mpi"
 MPIEXEC = shlex.split(os.environ.get("MPIEXEC", str(Path(sys.executable).with_name("mpiexec"))))
 CASES = os.environ.get("FERROSZ_MPI_CASES", "9")

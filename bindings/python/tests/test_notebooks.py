@@ -10,6 +10,8 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+pytestmark = pytest.mark.long
+
 BOOK = Path(__file__).parents[3] / "docs" / "book"
 NOTEBOOKS = sorted((BOOK / "notebooks").glob("*.ipynb"))
 

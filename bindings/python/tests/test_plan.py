@@ -91,6 +91,15 @@ def test_bounds_come_from_where_they_must(planned: dict[str, Any], name: str) ->
         assert entry.reason and (settings is None) == (planned[name][variable].bound is None)
 
 
+def test_all_recommendations_are_read_as_by_their_package() -> None:
+    from compression_recommendations import Recommendations
+
+    found = _community._recommendations()
+    assert found is not None and [each.get_config() for each in found] == [
+        each.get_config() for each in Recommendations.provide.recommendations
+    ]
+
+
 def test_requirements_are_those_of_the_package(planned: dict[str, Any]) -> None:
     """In the units of the variable: 1 Pa is 0.01 hPa, and 1 of 1 is 100 %."""
     from compression_recommendations import Recommendations
@@ -619,6 +628,7 @@ def test_each_parameter_of_the_package_has_units() -> None:
 PAGE = Path(__file__).parents[3] / "docs" / "book" / "plans.md"
 
 
+@pytest.mark.long
 def test_the_page_of_plans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its blocks run one after the other, and its texts are what its commands print, but for times."""
     monkeypatch.chdir(tmp_path)

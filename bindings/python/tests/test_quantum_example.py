@@ -21,6 +21,8 @@ from examples.quantum.circuit import Gate, Stage, fourier_transform, grover, ran
 from examples.quantum.state import Comparison, State  # noqa: E402
 from examples.quantum.store import Cast, Ferrosz, Raw, Store  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 QUBITS = 6
 CIRCUITS = {
     "random": random_circuit(QUBITS, 5, seed=3),

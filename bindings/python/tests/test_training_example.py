@@ -27,6 +27,8 @@ from examples.training.packer import Packed, Packer  # noqa: E402
 from examples.training.store import Cast, Ferrosz, Keep  # noqa: E402
 from examples.training.task import Language  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 TINY = SIZES["tiny"]
 
 

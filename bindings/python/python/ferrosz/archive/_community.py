@@ -5,9 +5,11 @@ They are read where the package is installed (it has the licence MPL-2.0), and n
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Any
 
 import xarray as xr
@@ -63,15 +65,23 @@ def is_installed() -> bool:
     return _recommendations() is not None
 
 
+@functools.cache
 def _recommendations() -> tuple[Any, ...] | None:
-    """All recommendations. The package keeps them, once they are loaded, which takes some seconds."""
+    """All recommendations. The package's own reader of its file takes some seconds, so another one reads it."""
     try:
         from compression_recommendations import Recommendations
     except ModuleNotFoundError as error:
         if error.name != "compression_recommendations":
             raise
         return None
-    return tuple(Recommendations.provide.recommendations)
+    file = files("compression_recommendations") / "recommendations.yaml"
+    if not file.is_file():
+        return tuple(Recommendations.provide.recommendations)
+    import yaml
+
+    # As in the package's reader, all that is no list and no mapping is text.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    return tuple(Recommendations.from_config(**yaml.load(file.read_text(encoding="utf-8"), loader)).recommendations)
 
 
 def requirements_of(variables: Mapping[str, xr.Variable], name: str) -> Found | None:

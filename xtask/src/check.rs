@@ -1,6 +1,7 @@
 //! The gates of CI.
 
-use crate::{Failure, executable, machine_code, output, package, ptx, resources, root, run};
+use crate::{Failure, UNOPTIMISED, executable, machine_code, output};
+use crate::{package, ptx, resources, root, run};
 use ferrosz_simt::build::{Compiler, Error, Toolchain};
 use std::fs;
 use std::process::Command;
@@ -58,15 +59,12 @@ pub fn features() -> Result<(), Failure> {
     for (package, choices) in WITH_FEATURES {
         for features in choices {
             println!("{package} with features '{features}'");
-            let of_package = ["--package", package, "--no-default-features"];
-            let mut arguments = vec!["clippy", "--quiet"];
-            arguments.extend(of_package);
-            arguments.extend(["--features", features, "--", "-D", "warnings"]);
-            // As CI's lints of the workspace, so that dependencies are compiled once for both.
             run(Command::new(env!("CARGO"))
                 .current_dir(root())
-                .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-                .args(&arguments))?;
+                .envs(UNOPTIMISED)
+                .args(["clippy", "--quiet", "--package", package])
+                .args(["--no-default-features", "--features", features])
+                .args(["--", "-D", "warnings"]))?;
         }
         let mut tree = Command::new(env!("CARGO"));
         tree.current_dir(root());
@@ -92,8 +90,7 @@ pub fn targets() -> Result<(), Failure> {
             .cargo()
             .current_dir(root())
             .env("CARGO_TARGET_DIR", root().join("target/other"))
-            // Nothing is run, so nothing need be optimised.
-            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .envs(UNOPTIMISED)
             .args(["check", "--quiet", "--no-default-features"])
             .args(["--package", package, "--target", target])
             .arg(format!("-Zbuild-std={library}")))?;
@@ -116,8 +113,7 @@ pub fn msrv() -> Result<(), Failure> {
     run(toolchain
         .cargo()
         .current_dir(root())
-        // As CI's lints: where it is the same compiler, dependencies are compiled once for both.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+        .envs(UNOPTIMISED)
         .args(["check", "--quiet", "--package", "ferrosz-cli"]))
 }
 

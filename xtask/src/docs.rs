@@ -6,7 +6,7 @@ mod excerpts;
 mod links;
 mod recipes;
 
-use crate::{Failure, house, root, run};
+use crate::{Failure, UNOPTIMISED, house, root, run};
 use links::Documents;
 use std::fs;
 use std::path::Path;
@@ -20,11 +20,8 @@ pub fn check() -> Result<(), Failure> {
     let _ = fs::remove_dir_all(&pages);
     run(Command::new(env!("CARGO"))
         .current_dir(root())
-        // Optimised as CI's lints, so that dependencies are compiled once for both.
-        .envs([
-            ("RUSTDOCFLAGS", "-D warnings"),
-            ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
-        ])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .envs(UNOPTIMISED)
         .args(["doc", "--quiet", "--workspace", "--no-deps"]))?;
     let front = fs::read_to_string(pages.join("index.html"))?;
     let dead: Vec<&str> = (addresses(&front).into_iter())

@@ -114,6 +114,9 @@ fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
+/// For cargo where nothing is run: as CI's lints, so that dependencies are compiled once for all.
+const UNOPTIMISED: [(&str, &str); 1] = [("CARGO_PROFILE_DEV_OPT_LEVEL", "0")];
+
 /// Runs a command to its end; an error contains the command.
 fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command

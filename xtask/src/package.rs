@@ -1,6 +1,6 @@
 //! `cargo xtask check package`: the packages as a registry distributes them, and a program that depends on them alone.
 
-use crate::{Failure, root, run};
+use crate::{Failure, UNOPTIMISED, root, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -78,9 +78,7 @@ fn consume(folder: &Path) -> Result<(), Failure> {
     )?;
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(folder).args(["check", "--quiet"]);
-    // As CI's lints of the workspace, so that dependencies are compiled once for both.
-    cargo.env("CARGO_TARGET_DIR", root().join("target"));
-    cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+    (cargo.envs(UNOPTIMISED)).env("CARGO_TARGET_DIR", root().join("target"));
     run(&mut cargo)?;
     println!("a crate that depends on the packages alone compiles");
     Ok(())

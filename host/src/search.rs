@@ -248,7 +248,7 @@ impl<V: Value> Whole<'_, V> {
     }
 
     /// Chooses codec, rank and levels' bounds by a sample. `usual` is the choice without bounds of levels, and `of_usual` the trial
-    /// of it. Returns the trial of the choice: what the sample needs at the goal.
+    /// of it. Returns the trial of the chosen compressor: the bound and the bytes with which the sample meets the goal.
     fn choose_levels(
         &mut self,
         limits: &Limits,
@@ -360,7 +360,7 @@ impl<V: Value> Whole<'_, V> {
 }
 
 /// Wavelets with at most this part of the bytes that are expected of others are taken without a trial of these: the first part for a
-/// field that is its own sample, the second one for a larger field, of which a sample tells less.
+/// field that is its own sample, the second one for a larger field, whose bytes the sample does not tell exactly.
 const CLEARLY: [f64; 2] = [0.95, 0.8];
 
 /// Wavelets with at most this part of the bytes that are expected of the usual levels' bounds are taken without a search of others.

@@ -45,7 +45,7 @@ impl<T: Element> FieldCoefficients<T> {
         })
     }
 
-    /// What is coded with a quantiser: the order that costs less, and the rounded coefficients of that order.
+    /// The order of levels whose coefficients cost less to code with a quantiser, and these coefficients, rounded.
     pub(super) fn best(self, quantizer: &Quantizer<T>) -> (LevelOrder, Vec<T>) {
         match quantizer.is_lossless() {
             true => self.of_orders.into_iter().next().unwrap_or_default(),
